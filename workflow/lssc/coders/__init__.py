@@ -1,0 +1,1 @@
+"""One file per coder; `lssc.registry` finds it by its file name."""

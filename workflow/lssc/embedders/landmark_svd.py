@@ -1,0 +1,82 @@
+"""The paper's spectral embedding: singular vectors of C D^-1/2 (m x n), with no n x n matrix."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from scipy import sparse
+
+from lssc.params import AtLeast
+from lssc.registry import component
+from lssc.scaling import unit_rows
+from lssc.spectral import fixed_signs
+from lssc.types import Array, Codes, Embedding
+
+
+def warm_up() -> None:
+    import scipy.linalg
+    import scipy.sparse.linalg  # noqa: F401
+
+
+@component("embedder", "landmark_svd", warm_up=warm_up)
+def embed_landmark_svd(
+    codes: sparse.csr_matrix,
+    *,
+    n_clusters: int,
+    scale_rows: bool = False,
+    solver: Literal["auto", "gram", "svd"] = "auto",
+    gram_up_to: Annotated[int, AtLeast(1)] = 3000,
+    rng: np.random.Generator,
+) -> Embedding:
+    """Algorithm 1, steps 3 to 5: the top K right singular vectors of |C| D^-1/2, D = diag(|C|' alpha).
+
+    `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap while m is small), `svd` a truncated SVD,
+    `auto` the first up to m = `gram_up_to`.
+    """
+    A = normalised_codes(codes)
+    use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
+    U, values = (_top_by_gram if use_gram else _top_by_svd)(A, n_clusters, rng)
+    vectors = fixed_signs(A @ U)
+    if scale_rows:
+        vectors = unit_rows(vectors)
+    return Embedding(vectors, values, {"n_uncoded": int((np.diff(codes.indptr) == 0).sum())})
+
+
+def normalised_codes(codes: sparse.csr_matrix) -> sparse.csr_matrix:
+    """D^-1/2 |C|' with points as rows (n x m)."""
+    A = abs(codes)
+    degree = A @ np.asarray(A.sum(axis=0)).ravel()
+    # A point that no landmark explains has degree zero: its row is zero and stays at the origin.
+    degree[degree == 0] = 1.0
+    return sparse.diags(1 / np.sqrt(degree)) @ A
+
+
+def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Columns u / s for the top k singular triplets, so that A @ columns are the right singular vectors."""
+    from scipy.linalg import eigh
+
+    m = A.shape[1]
+    gram = (A.T @ A).toarray()
+    squares, U = eigh(gram, subset_by_index=(max(m - k, 0), m - 1))
+    return _divide(U[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0)), k)
+
+
+def _top_by_svd(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    from scipy.sparse.linalg import svds
+
+    if k >= min(A.shape):
+        return _top_by_gram(A, k, rng)
+    start = rng.standard_normal(min(A.shape))
+    _, values, Ut = svds(A, k=k, v0=start, return_singular_vectors="vh")
+    order = np.argsort(-values)
+    return _divide(Ut[order].T, values[order], k)
+
+
+def _divide(U: Array, values: Array, k: int) -> tuple[Array, Array]:
+    # Fewer than K directions carry anything: the missing coordinates are zero, not noise divided by noise.
+    kept = values > 1e-7 * max(values.max(initial=0), 1e-300)
+    columns, singular = np.zeros((U.shape[0], k)), np.zeros(k)
+    columns[:, : len(values)] = np.where(kept, U / np.where(kept, values, 1), 0)
+    singular[: len(values)] = np.where(kept, values, 0)
+    return columns, singular

@@ -1,0 +1,71 @@
+"""A hash of the library code that a stage runs, so that Snakemake reruns what a change of code reaches.
+
+Snakemake sees the command of a rule, not the modules behind it. The hash covers a module and all lssc modules it imports,
+however deep, as syntax trees without docstrings: comments and layout do not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def fingerprint(*modules: str) -> str:
+    """Hash of these modules and of everything of this package they import."""
+    closure = sorted(frozenset().union(*(_reach(m) for m in modules)))
+    text = "\n".join(f"{module}\n{_code(module)}" for module in closure)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _reach(module: str) -> frozenset[str]:
+    seen: set[str] = set()
+    waiting = [module]
+    while waiting:
+        if (current := waiting.pop()) not in seen:
+            seen.add(current)
+            waiting.extend(_imports(current))
+    return frozenset(seen)
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_file(module).read_text())
+
+
+def _file(module: str) -> Path:
+    base = ROOT.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+def _exists(module: str) -> bool:
+    # The root package holds the version alone, and a new version is not new code.
+    return module.startswith("lssc.") and _file(module).is_file()
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(name for name in found if _exists(name))
+
+
+@cache
+def _code(module: str) -> str:
+    tree = ast.parse(_file(module).read_text())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_docstring(body[0]):
+            node.body = body[1:]
+    return ast.dump(tree)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

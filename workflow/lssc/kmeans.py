@@ -1,0 +1,36 @@
+"""The last step of every method: K-means on the spectral coordinates."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from lssc.types import Array, IndexArray, Info
+
+
+@dataclass(frozen=True)
+class Clusters:
+    labels: IndexArray
+    info: Info
+
+
+def warm_up() -> None:
+    import sklearn.cluster  # noqa: F401  (1.4 s, and not part of the algorithm)
+
+
+def cluster(
+    vectors: Array, n_clusters: int, *, n_init: int = 10, max_iter: int = 100, rng: np.random.Generator
+) -> Clusters:
+    """K-means with `n_init` restarts of at most `max_iter` iterations, the best of them kept."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    seed = int(rng.integers(2**31))
+    with warnings.catch_warnings():
+        # Fewer distinct rows than clusters leave some clusters empty, which the scores show better than a warning.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, random_state=seed).fit(vectors)
+    info = {"inertia": float(model.inertia_), "n_iter": int(model.n_iter_)}
+    return Clusters(model.labels_.astype(np.int64), info)

@@ -1,0 +1,70 @@
+"""What a parameter may be, written into the signature that takes it: `lam: Annotated[float, Above(0)]`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+
+@dataclass(frozen=True)
+class Above:
+    low: float
+
+    def problem(self, value: float, sizes: Mapping[str, int]) -> str | None:
+        return None if value > self.low else f"must be greater than {self.low:g}"
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    low: float
+
+    def problem(self, value: float, sizes: Mapping[str, int]) -> str | None:
+        return None if value >= self.low else f"must be at least {self.low:g}"
+
+
+@dataclass(frozen=True)
+class Below:
+    """Below a size of the run, such as "n": known only once a method meets an experiment."""
+
+    size: str
+
+    def problem(self, value: float, sizes: Mapping[str, int]) -> str | None:
+        limit = sizes.get(self.size)
+        return None if limit is None or value < limit else f"must be below {self.size}={limit}"
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """At most a size of the run or another parameter of the same part."""
+
+    size: str
+
+    def problem(self, value: float, sizes: Mapping[str, int]) -> str | None:
+        limit = sizes.get(self.size)
+        return None if limit is None or value <= limit else f"must be at most {self.size}={limit}"
+
+
+def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None:
+    """What is wrong with a value for a parameter of this type, or None."""
+    if get_origin(hint) is Annotated:
+        base, *limits = get_args(hint)
+        found = value_problem(base, value, sizes)
+        problems = [found] if found else [limit.problem(value, sizes) for limit in limits]
+        return next((p for p in problems if p), None)
+    if get_origin(hint) is Literal:
+        choices = get_args(hint)
+        return None if value in choices else f"must be one of {', '.join(map(repr, choices))}"
+    return None if _is_a(hint, value) else f"must be {_PLAIN[hint]}"
+
+
+_PLAIN = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind)

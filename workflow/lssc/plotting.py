@@ -1,0 +1,177 @@
+"""Figures as the paper draws them: mean over trials, with a band of one standard deviation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+NAMES = {
+    "m": "number of landmarks $m$",
+    "n": "number of points $n$",
+    "accuracy": "clustering accuracy",
+    "nmi": "normalised mutual information",
+    "ari": "adjusted Rand index",
+    "seconds": "runtime (seconds, one thread)",
+    "cpu_seconds": "CPU time (seconds, one thread)",
+    "lam": "$\\lambda$",
+    "alpha": "$\\alpha$",
+    "k": "$k$",
+    "t": "$t$",
+}
+TIMES = ("seconds", "cpu_seconds")
+MARKERS = "osD^vPX*<>"
+# Deterministic files: the date and the version of the drawing library would differ from run to run.
+METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+
+
+def set_style() -> None:
+    sns.set_theme(context="paper", style="whitegrid", palette="colorblind", font_scale=1.15)
+    plt.rcParams.update({"pdf.fonttype": 42, "savefig.bbox": "tight", "savefig.dpi": 200, "grid.alpha": 0.5})
+
+
+def save(figure: Figure, *paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata=METADATA[path.suffix[1:]])
+    plt.close(figure)
+
+
+def curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows a figure draws: methods that use all points have no m, and get one row for every m shown."""
+    if spec["x"] != "m":
+        return scores
+    full = scores["m"] == scores["n"]
+    repeated = [scores[full].assign(m=m) for m in spec["ms"]]
+    return pd.concat([scores[~full], *repeated], ignore_index=True)
+
+
+def summary(rows: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Mean and standard deviation over trials, for each method and place on the x axis."""
+    groups = rows.groupby(["method", "label", spec["x"]], sort=False)[spec["y"]]
+    return groups.agg(mean="mean", std="std", trials="count").reset_index()
+
+
+def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
+    """One panel of the paper's Fig. 1: every method against m or n."""
+    set_style()
+    rows, x, y = curves(scores, spec), spec["x"], spec["y"]
+    table = summary(rows, spec)
+    most = table["trials"].max()
+    figure, axes = plt.subplots(figsize=(5.6, 3.8))
+    palette = sns.color_palette("colorblind", n_colors=10)
+    full = set(scores.loc[scores["m"] == scores["n"], "label"])
+    for label in [name for name in spec["order"] if name in set(table["label"])]:
+        part = table[table["label"] == label].sort_values(x)
+        place = spec["order"].index(label)
+        colour, count = palette[place % len(palette)], int(part["trials"].max())
+        flat = label in full and x == "m"
+        axes.plot(
+            part[x],
+            part["mean"],
+            color=colour,
+            marker=None if flat else MARKERS[place % len(MARKERS)],
+            linestyle="--" if label in full else "-",
+            label=label if count == most else f"{label} ({count} trials)",
+            markersize=5.5,
+            linewidth=1.6,
+        )
+        low, high = part["mean"] - part["std"].fillna(0), part["mean"] + part["std"].fillna(0)
+        if y in TIMES:
+            # A log axis has no place for what lies below zero.
+            low = np.maximum(low, part["mean"] / 10)
+        axes.fill_between(part[x].astype(float), low, high, color=colour, alpha=0.15, linewidth=0)
+    _dress(axes, spec, sorted(rows[x].unique()), int(most))
+    return figure
+
+
+def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: int) -> None:
+    axes.set(xlabel=NAMES[spec["x"]], ylabel=NAMES[spec["y"]])
+    axes.set_title(f"{spec['title']}, mean ± std over {trials} trials", fontsize="medium")
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    if spec["y"] in TIMES:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(top=1.0)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+
+
+def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
+    """Accuracy against each method's main parameter, one panel a method; lines differ in the other settings."""
+    set_style()
+    settings = pd.DataFrame(scores["setting"].map(json.loads).tolist(), index=scores.index)
+    rows = pd.concat([scores, settings.add_prefix("set_")], axis=1)
+    methods = list(dict.fromkeys(rows["method"]))
+    n_columns = 3
+    n_rows = -(-len(methods) // n_columns)
+    figure, panels = plt.subplots(n_rows, n_columns, figsize=(11, 3.1 * n_rows), sharey=True, squeeze=False)
+    for axes, method in zip(panels.flat, methods, strict=False):
+        _plot_method_sweep(axes, rows[rows["method"] == method], best[best["method"] == method].iloc[0])
+    for axes in panels.flat[len(methods) :]:
+        axes.set_visible(False)
+    handles = _sweep_legend()
+    figure.legend(handles=handles, loc="lower center", ncol=len(handles), frameon=False, bbox_to_anchor=(0.5, -0.04))
+    figure.tight_layout()
+    return figure
+
+
+def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series) -> None:
+    used = [c for c in rows if c.startswith("set_") and rows[c].notna().all()]
+    numeric = [c for c in used if c not in ("set_dataset", "set_scale_rows")]
+    x, *others = numeric
+    for key, part in rows.groupby([c for c in used if c != x], sort=False):
+        told = dict(zip([c for c in used if c != x], key, strict=True))
+        mean = part.groupby(x)["accuracy"].mean()
+        style = _sweep_style(told)
+        axes.plot(mean.index, mean.values, marker="o", markersize=3.5, **style)
+        if others:
+            axes.annotate(
+                f"{NAMES.get(others[0][4:], others[0][4:])}={told[others[0]]:g}",
+                (mean.index[-1], mean.values[-1]),
+                fontsize=6,
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="center",
+            )
+    chosen = json.loads(best["setting"])
+    axes.plot(chosen[x[4:]], best["accuracy"], "*", color="black", markersize=13, zorder=5)
+    axes.set_xscale("log")
+    ticks = sorted(rows[x].unique())
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel=NAMES.get(x[4:], x[4:]), ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
+
+
+def _sweep_style(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Colour by scaling of the points, dashes by scaling of the embedding's rows."""
+    raw = str(setting.get("set_dataset", "")).endswith("_raw")
+    colour = sns.color_palette("colorblind")[1 if raw else 0]
+    return {"color": colour, "linestyle": "-" if setting.get("set_scale_rows") else ":", "linewidth": 1.3}
+
+
+def _sweep_legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    unit, raw = (_sweep_style({"set_dataset": name, "set_scale_rows": True}) for name in ("unit", "_raw"))
+    grey = {"color": "grey", "linewidth": 1.3}
+    return [
+        Line2D([], [], label="points at unit norm", **unit),
+        Line2D([], [], label="points as drawn", **raw),
+        Line2D([], [], label="embedding rows scaled", linestyle="-", **grey),
+        Line2D([], [], label="not scaled", linestyle=":", **grey),
+        Line2D([], [], label="chosen", marker="*", color="black", linestyle="", markersize=11),
+    ]

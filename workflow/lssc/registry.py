@@ -1,0 +1,101 @@
+"""Parts of methods, found by name: `lasso` is the decorated function in `lssc/coders/lasso.py`.
+
+A new part is one new file with one decorated function; nothing else has to know of it. A part's keyword-only arguments
+are its parameters in config; their annotations say what is allowed. `rng` and `n_clusters` are given by the pipeline.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_type_hints
+
+from lssc.params import value_problem
+
+FOLDERS = {"dataset": "datasets", "selector": "selectors", "coder": "coders", "embedder": "embedders"}
+GIVEN = ("rng", "n_clusters")
+_registered: dict[tuple[str, str], Component] = {}
+
+
+@dataclass(frozen=True)
+class Component:
+    """A registered function; `warm_up` pays for imports and compiling before the clock starts."""
+
+    kind: str
+    name: str
+    function: Callable[..., Any]
+    warm_up: Callable[[], None]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        wanted = inspect.signature(self.function).parameters
+        return self.function(*args, **{k: v for k, v in kwargs.items() if k not in GIVEN or k in wanted})
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Its parameters with their defaults; `inspect.Parameter.empty` for those that config must give."""
+        arguments = inspect.signature(self.function).parameters.values()
+        return {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in GIVEN}
+
+
+def component(
+    kind: str, name: str, *, warm_up: Callable[[], None] = lambda: None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as part `name` of this kind; the file must carry the same name."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _registered[kind, name] = Component(kind, name, function, warm_up)
+        return function
+
+    return register
+
+
+def module_of(kind: str, name: str) -> str:
+    return f"lssc.{FOLDERS[kind]}.{name}"
+
+
+@cache
+def names(kind: str) -> tuple[str, ...]:
+    """Every part of a kind, without importing any."""
+    package = importlib.import_module(f"lssc.{FOLDERS[kind]}")
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")))
+
+
+def find(kind: str, name: str) -> Component:
+    """The part of that name; LookupError says what it might have meant."""
+    if name not in names(kind):
+        raise LookupError(f"unknown {kind} {name!r}; {suggest(name, names(kind))}")
+    importlib.import_module(module_of(kind, name))
+    if (kind, name) not in _registered:
+        raise LookupError(f"{module_of(kind, name)} registers no {kind} {name!r}; decorate its function with "
+                          f"@component({kind!r}, {name!r})")  # fmt: skip
+    return _registered[kind, name]
+
+
+def param_problems(part: Component, params: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
+    """Parameter -> what is wrong with it; empty if the part can run with these parameters at these sizes."""
+    defaults, hints = part.defaults, get_type_hints(part.function, include_extras=True)
+    numbers = {k: v for k, v in {**defaults, **params}.items() if isinstance(v, int | float)}
+    problems = {}
+    for key, value in params.items():
+        if key not in defaults:
+            problems[key] = f"unknown parameter of {part.kind} {part.name!r}; {suggest(key, defaults)}"
+        elif problem := value_problem(hints[key], value, {**numbers, **sizes}):
+            problems[key] = f"{value!r} {problem}"
+    for key, default in defaults.items():
+        if default is inspect.Parameter.empty and key not in params:
+            problems[key] = f"missing; {part.kind} {part.name!r} needs it"
+    return problems
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """The second half of an error about an unknown name."""
+    known = sorted(known)
+    close = difflib.get_close_matches(str(word), known, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(known)}" if known else "none is known here"

@@ -1,0 +1,127 @@
+"""What every stage does around its one function: read the inputs, work trial by trial, write the output whole."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lssc.artifacts import DamagedArtifact, Reader, Record, reading, writing
+from lssc.paths import Block, siblings
+from lssc.registry import Component, find
+from lssc.seeding import rng_for
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial of a stage: its recipe, its inputs, its randomness."""
+
+    number: int
+    recipe: Mapping[str, Any]
+    inputs: Mapping[str, Reader]
+
+    def read(self, name: str) -> Record:
+        return self.inputs[name].record(self.number)
+
+    def facts(self, name: str) -> dict[str, Any]:
+        return self.inputs[name].facts(self.number)
+
+    def rng(self, *key: str | int) -> np.random.Generator:
+        """Depends on the trial and the key; never on the method's other stages, the block or the number of cores."""
+        recipe = self.recipe
+        return rng_for(recipe["seed"], recipe["stream"], recipe["n"], self.number, *key)
+
+    @property
+    def part(self) -> Component:
+        return find(self.recipe["part"]["kind"], self.recipe["part"]["name"])
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return dict(self.recipe["part"]["params"])
+
+
+Compute = Callable[[Trial], Record]
+
+
+def run_stage(compute: Compute, *, inputs: tuple[str, ...] = (), reuse: bool = True) -> None:
+    """The command line of a stage: one option per input, the recipe as JSON, the code's fingerprint, the output."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    for name in (*inputs, "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--code", default="", help="fingerprint of the code; results of other code are not reused")
+    args = parser.parse_args()
+    try:
+        make_artifact(
+            compute,
+            inputs={name: getattr(args, name) for name in inputs},
+            out=args.out,
+            recipe=args.recipe,
+            code=args.code,
+            reuse=reuse,
+        )
+    except DamagedArtifact as error:
+        sys.exit(set_aside(error))
+    except OSError as error:
+        sys.exit(f"{args.out}: {error}")
+
+
+def make_artifact(
+    compute: Compute,
+    *,
+    inputs: Mapping[str, Path],
+    out: Path,
+    recipe: Mapping[str, Any],
+    code: str = "",
+    reuse: bool = True,
+) -> None:
+    """Compute every trial of a block, or take it over from another block that already holds it."""
+    block = Block.parse(recipe["block"])
+    recipe = {**{k: v for k, v in recipe.items() if k != "block"}, "stream": block.stream}
+    if "part" in recipe:
+        find(recipe["part"]["kind"], recipe["part"]["name"]).warm_up()
+    with contextlib.ExitStack() as stack:
+        readers = {name: stack.enter_context(reading(path)) for name, path in inputs.items()}
+        old = [stack.enter_context(reading(path)) for path in (siblings(out) if reuse else [])]
+        writer = stack.enter_context(writing(out))
+        for number in block.trials:
+            trial = Trial(number, recipe, readers)
+            key = _key(trial, code)
+            record = _known(old, number, key) or _computed(compute, trial, key)
+            writer.add(number, record)
+            seconds = record.facts.get("seconds")
+            print(f"trial {number}" + (f": {seconds:.3f} s" if seconds is not None else ""), file=sys.stderr)
+
+
+def set_aside(error: DamagedArtifact) -> str:
+    """Move a damaged artifact out of the way, so that the next run makes it again; the message says so."""
+    with contextlib.suppress(FileNotFoundError):
+        error.path.replace(error.path.with_name(error.path.name + ".damaged"))
+    return f"{error}; moved aside: run the same command again to rebuild it"
+
+
+def _computed(compute: Compute, trial: Trial, key: str) -> Record:
+    record = compute(trial)
+    return Record(record.arrays, {**record.facts, "recipe": trial.recipe, "trial": trial.number, "key": key})
+
+
+def _known(old: list[Reader], number: int, key: str) -> Record | None:
+    for reader in old:
+        if number in reader.trials and reader.facts(number).get("key") == key:
+            return reader.record(number)
+    return None
+
+
+def _key(trial: Trial, code: str) -> str:
+    """Equal keys mean equal results: same recipe, code, trial and content of the inputs."""
+    contents = {name: reader.content(trial.number) for name, reader in trial.inputs.items()}
+    text = json.dumps([trial.recipe, trial.number, code, contents], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

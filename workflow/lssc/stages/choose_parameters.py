@@ -1,0 +1,28 @@
+"""Read a sweep: the best setting of each method, and a picture of all of them."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from lssc.artifacts import write_text
+from lssc.plotting import plot_sweep, save
+from lssc.tuning import best_settings
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--held", type=json.loads, required=True, help="JSON: method -> its own value of each held key")
+    for name in ("best", "pdf", "png"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    args = parser.parse_args()
+    scores = pd.read_csv(args.scores)
+    best = pd.DataFrame(best_settings(scores.to_dict("records"), args.held))
+    save(plot_sweep(scores, best), args.pdf, args.png)
+    write_text(args.best, best.to_csv(index=False, float_format="%.6g"))
+
+
+if __name__ == "__main__":
+    main()

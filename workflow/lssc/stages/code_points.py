@@ -1,0 +1,15 @@
+"""Write every point as a sparse combination of the landmarks."""
+
+from lssc.artifacts import Record, csr_arrays
+from lssc.runner import Trial, run_stage
+from lssc.timing import timed
+
+
+def code_points(trial: Trial) -> Record:
+    X, indices = trial.read("data").arrays["X"], trial.read("landmarks").arrays["indices"]
+    codes, spent = timed(trial.part, X, indices, **trial.params)
+    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **spent})
+
+
+if __name__ == "__main__":
+    run_stage(code_points, inputs=("data", "landmarks"))

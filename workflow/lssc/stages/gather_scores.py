@@ -1,0 +1,31 @@
+"""Collect the scores of an experiment into one table, with a record of what made it."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from lssc.artifacts import DamagedArtifact, write_text
+from lssc.provenance import provenance
+from lssc.recipes import load
+from lssc.runner import set_aside
+from lssc.tables import as_csv, score_rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="the config as JSON, as Snakemake prints it")
+    parser.add_argument("--experiment", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--provenance", type=Path, required=True)
+    args = parser.parse_args()
+    try:
+        rows = list(score_rows(load(args.config), args.experiment))
+    except DamagedArtifact as error:
+        sys.exit(set_aside(error))
+    write_text(args.out, as_csv(rows))
+    write_text(args.provenance, json.dumps(provenance(args.config), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

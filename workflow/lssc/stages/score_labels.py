@@ -1,0 +1,24 @@
+"""Compare the labels with the truth, and add up what every stage spent."""
+
+from lssc.artifacts import Record
+from lssc.metrics import scores
+from lssc.runner import Trial, run_stage
+
+STAGES = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster": "labels"}
+
+
+def score_labels(trial: Trial) -> Record:
+    labels = trial.read("labels").arrays["labels"]
+    values = scores(trial.read("data").arrays["labels"], labels)
+    spent = {stage: trial.facts(name) for stage, name in STAGES.items()}
+    for unit in ("seconds", "cpu_seconds"):
+        values[unit] = sum(facts[unit] for facts in spent.values())
+        values |= {f"{stage}_{unit}": facts[unit] for stage, facts in spent.items()}
+    values["peak_mb"] = max(facts["peak_mb"] for facts in spent.values())
+    values["converged"] = all(facts.get("converged", True) for facts in spent.values())
+    return Record({}, {"scores": values})
+
+
+if __name__ == "__main__":
+    # Times of the inputs are part of a score, and equal content may have taken another time: never taken over.
+    run_stage(score_labels, inputs=("data", "landmarks", "codes", "embedding", "labels"), reuse=False)

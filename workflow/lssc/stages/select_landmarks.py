@@ -1,0 +1,17 @@
+"""Choose m of the points as landmarks."""
+
+from lssc.artifacts import Record
+from lssc.runner import Trial, run_stage
+from lssc.timing import timed
+
+
+def select_landmarks(trial: Trial) -> Record:
+    m = trial.recipe["m"]
+    rng = trial.rng("landmarks", trial.part.name, m)
+    X = trial.read("data").arrays["X"]
+    landmarks, spent = timed(trial.part, X, m, rng=rng, **trial.params)
+    return Record({"indices": landmarks.indices}, {**landmarks.info, **spent})
+
+
+if __name__ == "__main__":
+    run_stage(select_landmarks, inputs=("data",))

@@ -1,0 +1,47 @@
+"""The tidy score table: one row per method and trial."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lssc.artifacts import reading
+from lssc.recipes import Study
+
+
+def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
+    """Every score of an experiment, in the order of its runs."""
+    wanted = study.experiments[experiment]
+    for run in wanted.runs():
+        with reading(Path(study.paths.scores.format(**run.wildcards))) as scores:
+            for trial in run.block.trials:
+                setting = {"setting": json.dumps(dict(run.method.setting))} if wanted.is_sweep else {}
+                yield {
+                    "experiment": experiment,
+                    "dataset": run.dataset,
+                    "n": run.n,
+                    "m": run.m,
+                    "trial": trial,
+                    "method": run.method.id,
+                    "label": run.method.label,
+                    **setting,
+                    **{key: _rounded(key, value) for key, value in scores.facts(trial)["scores"].items()},
+                }
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _rounded(key: str, value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    return round(value, 1) if key == "peak_mb" else round(value, 6)

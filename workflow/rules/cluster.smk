@@ -1,0 +1,94 @@
+rule select_landmarks:
+    input:
+        data=paths.data,
+    output:
+        paths.landmarks,
+    log:
+        log_of(paths.landmarks),
+    params:
+        recipe=part_recipe("selector", m=n_landmarks),
+        code=part_code("select_landmarks", "selector"),
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.select_landmarks --data {input.data:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
+rule code_points:
+    input:
+        data=paths.data,
+        landmarks=paths.landmarks,
+    output:
+        paths.codes,
+    log:
+        log_of(paths.codes),
+    params:
+        recipe=part_recipe("coder"),
+        code=part_code("code_points", "coder"),
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
+rule embed_points:
+    input:
+        codes=paths.codes,
+    output:
+        paths.embedding,
+    log:
+        log_of(paths.embedding),
+    params:
+        recipe=part_recipe("embedder", n_clusters=n_clusters),
+        code=part_code("embed_points", "embedder"),
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.embed_points --codes {input.codes:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
+rule cluster_points:
+    input:
+        embedding=paths.embedding,
+    output:
+        paths.labels,
+    log:
+        log_of(paths.labels),
+    params:
+        recipe=clusters_recipe,
+        code=fingerprint("lssc.stages.cluster_points"),
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.cluster_points --embedding {input.embedding:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
+rule score_labels:
+    input:
+        data=paths.data,
+        landmarks=paths.landmarks,
+        codes=paths.codes,
+        embedding=paths.embedding,
+        labels=paths.labels,
+    output:
+        paths.scores,
+    log:
+        log_of(paths.scores),
+    params:
+        recipe=score_recipe,
+        code=fingerprint("lssc.stages.score_labels"),
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
+        " --codes {input.codes:q} --embedding {input.embedding:q} --labels {input.labels:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"

@@ -1,0 +1,84 @@
+# Functions only: what the rules say by name. Everything they know comes from the study and the registry.
+from snakemake.exceptions import WorkflowError
+
+from lssc import paths as lssc_paths
+from lssc.fingerprint import fingerprint
+from lssc.recipes import ConfigError, load
+from lssc.registry import module_of
+
+try:
+    study = load(config)
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+paths = study.paths
+log_of = lssc_paths.log_of
+
+
+wildcard_constraints:
+    **lssc_paths.WILDCARDS,
+
+
+def data_recipe(wildcards):
+    return study.data_recipe(wildcards.dataset, int(wildcards.n), wildcards.block)
+
+
+def data_code(wildcards):
+    generator = study.datasets[wildcards.dataset].generator
+    return fingerprint("lssc.stages.generate_data", module_of("dataset", generator.name))
+
+
+def part_recipe(kind, **more):
+    """The recipe of the part that the path names, as a params function."""
+
+    def recipe(wildcards):
+        extra = {key: value(wildcards) for key, value in more.items()}
+        return study.part_recipe(kind, wildcards[kind], int(wildcards.n), wildcards.block, **extra)
+
+    return recipe
+
+
+def part_code(stage, kind):
+    """The fingerprint of a stage with the part that the path names, as a params function."""
+
+    def code(wildcards):
+        return fingerprint(f"lssc.stages.{stage}", module_of(kind, study.parts[kind, wildcards[kind]].name))
+
+    return code
+
+
+def n_landmarks(wildcards):
+    return int(wildcards.m)
+
+
+def n_clusters(wildcards):
+    return study.datasets[wildcards.dataset].n_clusters
+
+
+def clusters_recipe(wildcards):
+    return study.clusters_recipe(wildcards.dataset, int(wildcards.n), wildcards.block)
+
+
+def score_recipe(wildcards):
+    return study.score_recipe(int(wildcards.n), wildcards.block)
+
+
+def scores_of(wildcards):
+    runs = study.experiments[wildcards.experiment].runs()
+    return [paths.scores.format(**run.wildcards) for run in runs]
+
+
+def experiment_config(wildcards):
+    return study.fragment(wildcards.experiment)
+
+
+def figure_recipe(wildcards):
+    return study.figure_recipe(wildcards.experiment, wildcards.figure)
+
+
+def held_values(wildcards):
+    return study.held_values(wildcards.experiment)
+
+
+def every_result():
+    return [path for id in study.run for path in study.results_of(id)]

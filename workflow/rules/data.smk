@@ -1,0 +1,14 @@
+rule generate_data:
+    output:
+        paths.data,
+    log:
+        log_of(paths.data),
+    params:
+        recipe=data_recipe,
+        code=data_code,
+    threads: 1
+    conda:
+        "../../envs/environment.yaml"
+    shell:
+        "python -m lssc.stages.generate_data"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
