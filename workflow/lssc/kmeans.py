@@ -17,7 +17,8 @@ class Clusters:
 
 
 def warm_up() -> None:
-    import sklearn.cluster  # noqa: F401  (1.4 s, and not part of the algorithm)
+    """Import scikit-learn (more than a second) and let it look up its thread pools, outside of any timing."""
+    cluster(np.eye(2), 2, n_init=1, rng=np.random.default_rng(0))
 
 
 def cluster(

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -110,7 +111,8 @@ def set_aside(error: DamagedArtifact) -> str:
 
 def _computed(compute: Compute, trial: Trial, key: str) -> Record:
     record = compute(trial)
-    return Record(record.arrays, {**record.facts, "recipe": trial.recipe, "trial": trial.number, "key": key})
+    origin = {"recipe": trial.recipe, "trial": trial.number, "key": key, "threads": os.environ.get("OMP_NUM_THREADS")}
+    return Record(record.arrays, {**record.facts, **origin})
 
 
 def _known(old: list[Reader], number: int, key: str) -> Record | None:

@@ -12,6 +12,14 @@ from typing import Any
 from lssc.artifacts import reading
 from lssc.recipes import Study
 
+UNITS = ("seconds", "cpu_seconds")
+STAGES = ("select", "code", "embed", "cluster")
+COLUMNS = (
+    *("accuracy", "nmi", "ari", *UNITS),
+    *(f"{stage}_{unit}" for unit in UNITS for stage in STAGES),
+    *("peak_mb", "converged"),
+)
+
 
 def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
     """Every score of an experiment, in the order of its runs."""
@@ -20,6 +28,7 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
         with reading(Path(study.paths.scores.format(**run.wildcards))) as scores:
             for trial in run.block.trials:
                 setting = {"setting": json.dumps(dict(run.method.setting))} if wanted.is_sweep else {}
+                values = scores.facts(trial)["scores"]
                 yield {
                     "experiment": experiment,
                     "dataset": run.dataset,
@@ -29,7 +38,7 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
                     "method": run.method.id,
                     "label": run.method.label,
                     **setting,
-                    **{key: _rounded(key, value) for key, value in scores.facts(trial)["scores"].items()},
+                    **{key: _rounded(key, values[key]) for key in COLUMNS},
                 }
 
 

@@ -7,7 +7,6 @@ from lssc.timing import timed
 
 
 def cluster_points(trial: Trial) -> Record:
-    warm_up()
     vectors = trial.read("embedding").arrays["vectors"]
     clusters, spent = timed(
         cluster, vectors, trial.recipe["n_clusters"], rng=trial.rng("kmeans"), **trial.recipe["kmeans"]
@@ -16,4 +15,5 @@ def cluster_points(trial: Trial) -> Record:
 
 
 if __name__ == "__main__":
+    warm_up()
     run_stage(cluster_points, inputs=("embedding",))

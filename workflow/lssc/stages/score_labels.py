@@ -4,13 +4,13 @@ from lssc.artifacts import Record
 from lssc.metrics import scores
 from lssc.runner import Trial, run_stage
 
-STAGES = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster": "labels"}
+TIMED = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster": "labels"}
 
 
 def score_labels(trial: Trial) -> Record:
     labels = trial.read("labels").arrays["labels"]
     values = scores(trial.read("data").arrays["labels"], labels)
-    spent = {stage: trial.facts(name) for stage, name in STAGES.items()}
+    spent = {stage: trial.facts(name) for stage, name in TIMED.items()}
     for unit in ("seconds", "cpu_seconds"):
         values[unit] = sum(facts[unit] for facts in spent.values())
         values |= {f"{stage}_{unit}": facts[unit] for stage, facts in spent.items()}
