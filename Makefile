@@ -1,4 +1,54 @@
-# Everything needs python3.11, pip and make only. VENV is made from the lock and made again when the lock changes.
-VENV := .venv
+# Needs python3.11, pip and make; everything else is installed into .venv from the lock.
 PYTHON ?= python3.11
-RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+VENV := .venv
+CORES ?= all
+ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+READY := $(VENV)/.ready
+
+.PHONY: demo test paper lint bench lock help
+
+help:
+	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
+	@echo "make test   set up, then run every test"
+	@echo "make paper  every experiment of config/config.yaml, in full"
+	@echo "make lint   the checks that CI runs"
+	@echo "make bench  speed and memory, measured here and written to docs/benchmarks.md"
+	@echo "make lock   resolve the dependencies of pyproject.toml anew"
+
+# The marker is written last, so that an interrupted install is taken up again.
+$(READY): envs/requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+		|| { echo "lssc needs Python 3.11; call make with PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --require-hashes -r envs/requirements.lock
+	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)
+	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
+	@echo; echo "Figures, each with its table beside it:"
+	@ls results/demo/experiments/*/figures/*.png
+
+test: $(READY)
+	$(ON_PATH) python -m pytest
+
+paper: $(READY)
+	$(ON_PATH) snakemake --cores $(CORES)
+
+lint: $(READY)
+	$(ON_PATH) ruff check .
+	$(ON_PATH) ruff format --check .
+	$(ON_PATH) snakefmt --check Snakefile workflow/rules
+	$(ON_PATH) snakemake --lint
+	$(ON_PATH) codespell
+
+bench: $(READY)
+	$(ON_PATH) python benchmarks/run.py
+
+lock:
+	$(PYTHON) -m venv .lockenv
+	.lockenv/bin/pip install --quiet pip-tools
+	.lockenv/bin/pip-compile --quiet --allow-unsafe --extra dev --generate-hashes --strip-extras --no-annotate \
+		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+		--output-file envs/requirements.lock pyproject.toml
+	rm -rf .lockenv

@@ -80,10 +80,9 @@ class Writer:
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Writer]:
     """Write an artifact: it takes its name only when every trial is on disk; on an error nothing is left behind."""
-    with replacing(path) as temporary:
-        with h5py.File(temporary, "w") as file:
-            yield Writer(file)
-            file.attrs.update(format=FORMAT, library=__version__, complete=True)
+    with replacing(path) as temporary, h5py.File(temporary, "w") as file:
+        yield Writer(file)
+        file.attrs.update(format=FORMAT, library=__version__, complete=True)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """A hash of the library code that a stage runs, so that Snakemake reruns what a change of code reaches.
 
-Snakemake sees the command of a rule, not the modules behind it. The hash covers a module and all lssc modules it imports,
-however deep, as syntax trees without docstrings: comments and layout do not count.
+Snakemake sees the command of a rule, not the modules behind it. The hash covers a module and all lssc modules it
+imports, however deep, as syntax trees without docstrings: comments and layout do not count.
 """
 
 from __future__ import annotations

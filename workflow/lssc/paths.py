@@ -1,4 +1,7 @@
-"""Every path pattern of the pipeline, in one place: one folder per stage, so that methods share what they have in common."""
+"""Every path pattern of the pipeline, in one place.
+
+One folder per stage, so that methods share the stages they have in common.
+"""
 
 from __future__ import annotations
 

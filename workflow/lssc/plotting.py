@@ -33,6 +33,8 @@ NAMES = {
 }
 TIMES = ("seconds", "cpu_seconds")
 MARKERS = "osD^vPX*<>"
+# Places in seaborn's colour-blind-safe palette, strongest first; its yellow is lost on white.
+COLOURS = (0, 1, 2, 3, 4, 5, 9, 7, 6)
 # Deterministic files: the date and the version of the drawing library would differ from run to run.
 METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 
@@ -51,6 +53,7 @@ def save(figure: Figure, *paths: Path) -> None:
 
 def curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     """The rows a figure draws: methods that use all points have no m, and get one row for every m shown."""
+    scores = scores[scores["method"].isin(spec["methods"])]
     if spec["x"] != "m":
         return scores
     full = scores["m"] == scores["n"]
@@ -65,36 +68,38 @@ def summary(rows: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
-    """One panel of the paper's Fig. 1: every method against m or n."""
+    """One panel of the paper's Fig. 1: every method against m or n; dashed where all points are used."""
     set_style()
-    rows, x, y = curves(scores, spec), spec["x"], spec["y"]
-    table = summary(rows, spec)
-    most = table["trials"].max()
+    rows = curves(scores, spec)
+    table, most = summary(rows, spec), rows["trial"].nunique()
+    full = set(scores.loc[scores["m"] == scores["n"], "method"])
     figure, axes = plt.subplots(figsize=(5.6, 3.8))
-    palette = sns.color_palette("colorblind", n_colors=10)
-    full = set(scores.loc[scores["m"] == scores["n"], "label"])
-    for label in [name for name in spec["order"] if name in set(table["label"])]:
-        part = table[table["label"] == label].sort_values(x)
-        place = spec["order"].index(label)
-        colour, count = palette[place % len(palette)], int(part["trials"].max())
-        flat = label in full and x == "m"
-        axes.plot(
-            part[x],
-            part["mean"],
-            color=colour,
-            marker=None if flat else MARKERS[place % len(MARKERS)],
-            linestyle="--" if label in full else "-",
-            label=label if count == most else f"{label} ({count} trials)",
-            markersize=5.5,
-            linewidth=1.6,
-        )
-        low, high = part["mean"] - part["std"].fillna(0), part["mean"] + part["std"].fillna(0)
-        if y in TIMES:
-            # A log axis has no place for what lies below zero.
-            low = np.maximum(low, part["mean"] / 10)
-        axes.fill_between(part[x].astype(float), low, high, color=colour, alpha=0.15, linewidth=0)
-    _dress(axes, spec, sorted(rows[x].unique()), int(most))
+    for place, (method, label) in enumerate(spec["order"].items()):
+        part = table[table["method"] == method].sort_values(spec["x"])
+        if len(part):
+            count = int(part["trials"].max())
+            told = label if count == most else f"{label} ({count} trials)"
+            # Dashes of neighbours in the table are out of step, so that two equal lines both show.
+            look = {"linestyle": (3 * (place % 2), (3, 3))} if method in full else {}
+            flat = method in full and spec["x"] == "m"
+            look["marker"] = None if flat else MARKERS[place % len(MARKERS)]
+            _draw(axes, part, spec, label=told, color=_colour(place), **look)
+    _dress(axes, spec, sorted(rows[spec["x"]].unique()), most)
     return figure
+
+
+def _colour(place: int) -> Any:
+    return sns.color_palette("colorblind")[COLOURS[place % len(COLOURS)]]
+
+
+def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color: Any, **look: Any) -> None:
+    x, mean, std = part[spec["x"]].astype(float), part["mean"], part["std"].fillna(0)
+    # A log axis has no place for what lies below zero.
+    low = np.maximum(mean - std, mean / 10) if spec["y"] in TIMES else mean - std
+    axes.plot(x, mean, color=color, markersize=5.5, linewidth=1.7, zorder=3, **look)
+    axes.fill_between(x, low, mean + std, color=color, alpha=0.13, linewidth=0)
+    for edge in (low, mean + std):
+        axes.plot(x, edge, color=color, alpha=0.45, linewidth=0.6)
 
 
 def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: int) -> None:

@@ -166,14 +166,15 @@ class Study:
         return {(part.kind, part.slug): part for method in methods for part in method.parts}
 
     def fragment(self, experiment: str) -> str:
-        """The part of the config that an experiment depends on, itself a config: as JSON."""
+        """The part of the config that an experiment's scores depend on, itself a config: as JSON."""
         wanted = self.experiments[experiment]
+        entry = {key: value for key, value in self.config["experiments"][experiment].items() if key != "figures"}
         methods = {method.id for method in wanted.methods}
         datasets = {wanted.dataset, *(wanted.dataset_of(method) for method in wanted.methods)}
         kept = {
             **self.config,
             "run": [experiment],
-            "experiments": {experiment: self.config["experiments"][experiment]},
+            "experiments": {experiment: entry},
             "methods": {id: entry for id, entry in self.config["methods"].items() if id in methods},
             "datasets": {id: entry for id, entry in self.config["datasets"].items() if id in datasets},
         }
@@ -189,8 +190,9 @@ class Study:
     def figure_recipe(self, experiment: str, figure: str) -> str:
         wanted = self.experiments[experiment]
         # Colours follow the methods table, so that a method looks the same in every figure.
-        order = [entry["label"] for entry in self.config["methods"].values()]
-        return json.dumps({"title": wanted.title, **wanted.figures[figure], "ms": wanted.ms, "order": order})
+        order = {id: entry["label"] for id, entry in self.config["methods"].items()}
+        shown = {"methods": list(order), "title": wanted.title, **wanted.figures[figure]}
+        return json.dumps({**shown, "ms": wanted.ms, "order": order})
 
     def held_values(self, experiment: str) -> str:
         """The method's own values of the keys that a sweep shows but does not choose, as JSON."""
@@ -246,7 +248,9 @@ def load(config: Mapping[str, Any]) -> Study:
     return study
 
 
-def _experiment(id: str, entry: Mapping[str, Any], config: Mapping[str, Any], methods: Mapping[str, Method]) -> Experiment:
+def _experiment(
+    id: str, entry: Mapping[str, Any], config: Mapping[str, Any], methods: Mapping[str, Method]
+) -> Experiment:
     sweep = entry.get("sweep", {})
     chosen = [methods[name] for name in entry.get("methods", ())]
     swept = [methods[name].with_setting(s) for name, grid in sweep.items() for s in _settings(grid)]
@@ -342,8 +346,10 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
         if "methods" not in entry and "sweep" not in entry:
             problems.append(f"{at}.methods: missing; name the methods to run, or a sweep")
         refer(f"{at}.dataset", entry["dataset"], "datasets")
-        for name in entry.get("methods", ()):
-            refer(f"{at}.methods", name, "methods")
+        lists = {at: entry, **{f"{at}.figures.{id}": figure for id, figure in entry.get("figures", {}).items()}}
+        for where, owner in lists.items():
+            for name in owner.get("methods", ()):
+                refer(f"{where}.methods", name, "methods")
         for name, override in entry.get("overrides", {}).items():
             refer(f"{at}.overrides", name, "methods")
             if "dataset" in override:
@@ -355,7 +361,9 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
     return problems or [p for id in config["experiments"] for p in _sweep_problems(config, id)]
 
 
-def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any], sizes: Mapping[str, int] | None = None) -> list[str]:
+def _part_problems(
+    where: str, kind: str, entry: str | Mapping[str, Any], sizes: Mapping[str, int] | None = None
+) -> list[str]:
     entry = {"name": entry} if isinstance(entry, str) else entry
     try:
         part = find(kind, entry["name"])
@@ -375,9 +383,11 @@ def _sweep_problems(config: Mapping[str, Any], experiment: str) -> list[str]:
             where = f"experiments.{experiment}.sweep.{name}.{key}"
             if key != "dataset" and key not in known:
                 problems.append(f"{where}: no part of {name!r} has it; {suggest(key, {*known, 'dataset'})}")
-            for part, value in itertools.product([p for p in parts if key in p.params], values):
-                problems += [f"{where}: {p}" for p in param_problems(find(part.kind, part.name), {**part.params, key: value}, {}).values()]  # fmt: skip
-    return problems
+            for part, value in itertools.product((p for p in parts if key in p.params), values):
+                found = param_problems(find(part.kind, part.name), {**part.params, key: value}, {})
+                problems += [f"{where}: {problem}" for problem in found.values()]
+    # Two parts of a method may share a parameter, and would say the same.
+    return list(dict.fromkeys(problems))
 
 
 def _size_problems(study: Study, experiment: Experiment) -> list[str]:
@@ -419,5 +429,3 @@ def _join(where: str, key: str) -> str:
 def _brief(value: Any) -> str:
     text = json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
-
-

@@ -14,9 +14,9 @@ DENSE = 256
 def spectral_embedding(W: sparse.csr_matrix, n_clusters: int, *, rng: np.random.Generator) -> Embedding:
     """The top K eigenvectors of D^-1/2 W D^-1/2, W symmetric and nonnegative.
 
-    A graph in several pieces is solved piece by piece: each piece has eigenvalue 1, and an iterative solver may miss some of
-    equal eigenvalues. Where there are more pieces than clusters, the K largest count. A vertex without neighbours stays at
-    the origin.
+    A graph in several pieces is solved piece by piece: each piece has eigenvalue 1, and an iterative solver may miss
+    some of equal eigenvalues. Where there are more pieces than clusters, the K largest count. A vertex without
+    neighbours stays at the origin.
     """
     from scipy.sparse.csgraph import connected_components
 

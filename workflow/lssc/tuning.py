@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def best_settings(
-    rows: Iterable[Mapping[str, Any]], held: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def best_settings(rows: Iterable[Mapping[str, Any]], held: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """For each method the setting of the highest mean accuracy, one row each.
 
     `held` gives, by method, keys that are swept to be looked at, not to be chosen, with the value they keep.
@@ -23,14 +22,7 @@ def best_settings(
         chosen = json.loads(setting)
         if any(chosen[key] != value for key, value in held.get(method, {}).items() if key in chosen):
             continue
-        mean = sum(values) / len(values)
+        mean, spread = statistics.fmean(values), statistics.pstdev(values)
         if method not in best or mean > best[method]["accuracy"]:
-            best[method] = {"method": method, "setting": setting, "accuracy": mean, "std": _std(values), "trials": len(values)}  # fmt: skip
+            best[method] = {"method": method, "setting": setting, "accuracy": mean, "std": spread, "runs": len(values)}
     return list(best.values())
-
-
-def _std(values: Sequence[float]) -> float:
-    if len(values) < 2:
-        return 0.0
-    mean = sum(values) / len(values)
-    return (sum((v - mean) ** 2 for v in values) / (len(values) - 1)) ** 0.5

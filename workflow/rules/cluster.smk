@@ -5,12 +5,12 @@ rule select_landmarks:
         paths.landmarks,
     log:
         log_of(paths.landmarks),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         recipe=part_recipe("selector", m=n_landmarks),
         code=part_code("select_landmarks", "selector"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.select_landmarks --data {input.data:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
@@ -24,12 +24,12 @@ rule code_points:
         paths.codes,
     log:
         log_of(paths.codes),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         recipe=part_recipe("coder"),
         code=part_code("code_points", "coder"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
@@ -42,12 +42,12 @@ rule embed_points:
         paths.embedding,
     log:
         log_of(paths.embedding),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         recipe=part_recipe("embedder", n_clusters=n_clusters),
         code=part_code("embed_points", "embedder"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.embed_points --codes {input.codes:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
@@ -60,12 +60,12 @@ rule cluster_points:
         paths.labels,
     log:
         log_of(paths.labels),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         recipe=clusters_recipe,
         code=fingerprint("lssc.stages.cluster_points"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.cluster_points --embedding {input.embedding:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
@@ -82,12 +82,12 @@ rule score_labels:
         paths.scores,
     log:
         log_of(paths.scores),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         recipe=score_recipe,
         code=fingerprint("lssc.stages.score_labels"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
         " --codes {input.codes:q} --embedding {input.embedding:q} --labels {input.labels:q}"

@@ -1,5 +1,14 @@
 # Functions only: what the rules say by name. Everything they know comes from the study and the registry.
+import os
+import sys
+from pathlib import Path
+
 from snakemake.exceptions import WorkflowError
+
+# This checkout's library, here and in every job, whatever else may be installed.
+LIBRARY = str(Path(workflow.basedir) / "workflow")
+sys.path.insert(0, LIBRARY)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
 
 from lssc import paths as lssc_paths
 from lssc.fingerprint import fingerprint

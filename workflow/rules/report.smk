@@ -6,12 +6,12 @@ rule gather_scores:
         provenance=paths.experiment("provenance.json"),
     log:
         paths.experiment("scores.log"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         config=experiment_config,
         code=fingerprint("lssc.stages.gather_scores"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment}"
         " --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
@@ -26,12 +26,12 @@ rule plot_figure:
         table=paths.experiment("figures/{figure}.csv"),
     log:
         paths.experiment("figures/{figure}.log"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         figure=figure_recipe,
         code=fingerprint("lssc.stages.plot_figure"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.plot_figure --scores {input:q} --figure {params.figure:q}"
         " --pdf {output.pdf:q} --png {output.png:q} --table {output.table:q} 2> {log:q}"
@@ -46,12 +46,12 @@ rule choose_parameters:
         png=paths.experiment("sweep.png"),
     log:
         paths.experiment("best.log"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
     params:
         held=held_values,
         code=fingerprint("lssc.stages.choose_parameters"),
-    threads: 1
-    conda:
-        "../../envs/environment.yaml"
     shell:
         "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q}"
         " --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"

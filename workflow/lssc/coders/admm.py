@@ -28,8 +28,8 @@ def code_admm(
 ) -> Codes:
     """Eq. (3) with lambda = alpha / lambda0, as its authors iterate: the inverse of an n x n matrix, n^3 per iteration.
 
-    Their iteration also zeroes the diagonal of Z, which moves its limit away from the lasso solution; kept, as it is the
-    method compared with in the paper. Their loop counts from one, so it makes max_iter - 1 iterations.
+    Their iteration also zeroes the diagonal of Z, which moves its limit away from the lasso solution; kept, as it is
+    the method the paper compares with. Their loop counts from one, so it makes max_iter - 1 iterations.
     """
     Y = X[landmarks].T
     mu1, mu2 = penalties(Y, alpha)

@@ -33,8 +33,8 @@ def code_admm_modified(
 ) -> Codes:
     """Eq. (3) with lambda = alpha / lambda0 through a D x D system instead of an n x n one: n^2 D per iteration.
 
-    The iteration is separable by columns, so every block of columns runs until it meets the tolerance by itself and only
-    its nonzeros are kept: memory is n x BLOCK, never n x n.
+    The iteration is separable by columns, so every block of columns runs until it meets the tolerance by itself and
+    only its nonzeros are kept: memory is n x BLOCK, never n x n.
     """
     Y = np.ascontiguousarray(X[landmarks].T)
     mu1, mu2 = penalties(Y, alpha)

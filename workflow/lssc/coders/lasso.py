@@ -22,9 +22,7 @@ def warm_up() -> None:
 
 
 @component("coder", "lasso", warm_up=warm_up)
-def code_lasso(
-    X: Array, landmarks: IndexArray, *, lam: Annotated[float, Above(0)], exclude_self: bool = True
-) -> Codes:
+def code_lasso(X: Array, landmarks: IndexArray, *, lam: Annotated[float, Above(0)], exclude_self: bool = True) -> Codes:
     """min |c|_1 + lam/2 |x - L'c|^2 for every point x, L the landmarks as rows.
 
     With `exclude_self` no landmark takes part in its own code: eq. (5), FSC; without, eq. (4), ESC.
@@ -56,9 +54,7 @@ def _solve_without_own(X: Array, own: IndexArray, atoms: Array, lam: float) -> s
 
     penalties = np.ones((atoms.shape[1], len(X)), order="F")
     penalties[own, np.arange(len(X))] = FORBIDDEN
-    codes = spams.lassoWeighted(
-        np.asfortranarray(X.T), D=atoms, W=penalties, lambda1=1 / lam, mode=2, numThreads=1
-    )
+    codes = spams.lassoWeighted(np.asfortranarray(X.T), D=atoms, W=penalties, lambda1=1 / lam, mode=2, numThreads=1)
     codes = sparse.csr_matrix(codes.T)
     codes.data[codes.indices == np.repeat(own, np.diff(codes.indptr))] = 0
     codes.eliminate_zeros()

@@ -25,8 +25,8 @@ def code_omp(
 ) -> Codes:
     """At most k landmarks per point, itself excluded, each step adding the one most correlated with the residual.
 
-    A point is done early once its squared residual, relative to its squared length, is at most `tol`. Atoms are scored as
-    given, without scaling, so long atoms are favoured where points have different lengths. Memory is CHUNK x m.
+    A point is done early once its squared residual, relative to its squared length, is at most `tol`. Atoms are scored
+    as given, without scaling, so long atoms are favoured where points have different lengths. Memory is CHUNK x m.
     """
     atoms = X[landmarks]
     own = np.full(len(X), -1)
@@ -71,9 +71,7 @@ def _pursue(X: Array, own: IndexArray, atoms: Array, k: int, tol: float) -> spar
     return sparse.csr_matrix(entries, shape=(n_points, len(atoms)))
 
 
-def _most_correlated(
-    residual: Array, own: IndexArray, chosen: IndexArray, atoms: Array
-) -> tuple[IndexArray, Array]:
+def _most_correlated(residual: Array, own: IndexArray, chosen: IndexArray, atoms: Array) -> tuple[IndexArray, Array]:
     correlation = np.abs(residual @ atoms.T)
     points = np.arange(len(residual))
     correlation[points[own >= 0], own[own >= 0]] = -1

@@ -23,8 +23,8 @@ def synthetic(
 ) -> Points:
     """x = H_k z + e with z ~ N(0, I) and e ~ N(0, noise^2 I); n / n_clusters points from each subspace.
 
-    The columns of each H_k are drawn from the columns of one random orthonormal D x D matrix, so that subspaces may share
-    directions.
+    The columns of each H_k are drawn from the columns of one random orthonormal D x D matrix, so that subspaces may
+    share directions.
     """
     Q, _ = np.linalg.qr(rng.standard_normal((ambient_dim, ambient_dim)))
     bases = [Q[:, rng.choice(ambient_dim, subspace_dim, replace=False)] for _ in range(n_clusters)]

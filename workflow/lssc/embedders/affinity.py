@@ -28,8 +28,8 @@ def embed_affinity(
 ) -> Embedding:
     """Top K eigenvectors of D^-1/2 W D^-1/2.
 
-    `scale_codes` first divides each point's code by its largest coefficient; `scale_rows` brings the rows of the result to
-    unit length. The authors of SSC do both.
+    `scale_codes` first divides each point's code by its largest coefficient; `scale_rows` brings the rows of the result
+    to unit length. The authors of SSC do both.
     """
     if codes.shape[0] != codes.shape[1]:
         raise ValueError(f"codes are {codes.shape[0]} x {codes.shape[1]}; affinity needs selector 'all' (n x n codes)")

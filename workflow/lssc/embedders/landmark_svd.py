@@ -11,7 +11,7 @@ from lssc.params import AtLeast
 from lssc.registry import component
 from lssc.scaling import unit_rows
 from lssc.spectral import fixed_signs
-from lssc.types import Array, Codes, Embedding
+from lssc.types import Array, Embedding
 
 
 def warm_up() -> None:
@@ -31,8 +31,8 @@ def embed_landmark_svd(
 ) -> Embedding:
     """Algorithm 1, steps 3 to 5: the top K right singular vectors of |C| D^-1/2, D = diag(|C|' alpha).
 
-    `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap while m is small), `svd` a truncated SVD,
-    `auto` the first up to m = `gram_up_to`.
+    `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap while m is small), `svd` a truncated
+    SVD, `auto` the first up to m = `gram_up_to`.
     """
     A = normalised_codes(codes)
     use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)

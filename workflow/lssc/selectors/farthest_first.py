@@ -18,9 +18,7 @@ def warm_up() -> None:
 
 
 @component("selector", "farthest_first", warm_up=warm_up)
-def select_farthest_first(
-    X: Array, m: int, *, lam: Annotated[float, Above(0)], rng: np.random.Generator
-) -> Landmarks:
+def select_farthest_first(X: Array, m: int, *, lam: Annotated[float, Above(0)], rng: np.random.Generator) -> Landmarks:
     """From a random point on, always add the point that the chosen ones represent worst, m in all.
 
     The cost of a point is min |c|_1 + lam/2 |x - X0'c|^2. It can only fall as exemplars are added, so an old cost is an

@@ -9,9 +9,7 @@ def embed_points(trial: Trial) -> Record:
     codes = csr_matrix(trial.read("codes"), "codes")
     rng = trial.rng("embedding")
     embedding, spent = timed(trial.part, codes, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
-    return Record(
-        {"vectors": embedding.vectors, "values": embedding.values}, {**embedding.info, **spent}
-    )
+    return Record({"vectors": embedding.vectors, "values": embedding.values}, {**embedding.info, **spent})
 
 
 if __name__ == "__main__":

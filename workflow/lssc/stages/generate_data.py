@@ -11,9 +11,7 @@ from lssc.timing import timed
 def generate_data(trial: Trial) -> Record:
     # The key names the generator, not the dataset: scaled and unscaled versions of a dataset hold the same points.
     rng = trial.rng("data", trial.part.name)
-    points, spent = timed(
-        trial.part, trial.recipe["n"], n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params
-    )
+    points, spent = timed(trial.part, trial.recipe["n"], n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
     if not np.isfinite(points.X).all():
         raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
     X = unit_rows(points.X) if trial.recipe["unit_norm"] else points.X
