@@ -4,13 +4,17 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: workflow.source_path("config/config.yaml")
+configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/cluster.smk"
 include: "workflow/rules/report.smk"
+
+
+onstart:
+    lift_local_rate_limit()
 
 
 rule all:

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
+@cache
 def fingerprint(*modules: str) -> str:
     """Hash of these modules and of everything of this package they import."""
     closure = sorted(frozenset().union(*(_reach(m) for m in modules)))

@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 # This checkout's library, here and in every job, whatever else may be installed.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, LIBRARY)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
+os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 
 from lssc import paths as lssc_paths
 from lssc.fingerprint import fingerprint
@@ -26,6 +26,13 @@ log_of = lssc_paths.log_of
 
 wildcard_constraints:
     **lssc_paths.WILDCARDS,
+
+
+def lift_local_rate_limit():
+    # Snakemake's limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by the
+    # thousandth job that takes a whole core. On one machine the cores are limit enough.
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
 
 
 def data_recipe(wildcards):

@@ -61,7 +61,7 @@ def label(job: Job, running: Iterable[Job]) -> str:
 def remaining(
     todo: Mapping[str, int],
     finished: Mapping[str, Sequence[float]],
-    running: Iterable[tuple[str, float]],
+    running: Sequence[tuple[str, float]],
     width: int,
 ) -> float | None:
     """Seconds until all is done, or None as long as too few jobs have finished to tell.
@@ -69,16 +69,18 @@ def remaining(
     `todo` counts the unfinished jobs of each rule, running ones included; `finished` has the seconds that finished
     jobs took, `running` the rule of each running job and its seconds so far; `width` jobs run side by side.
     """
-    everything = [seconds for rule in finished.values() for seconds in rule]
+    everything = [seconds for took in finished.values() for seconds in took]
     if len(everything) < ENOUGH:
         return None
 
     def mean(rule: str) -> float:
         took = finished.get(rule) or everything
+        # A job that already runs longer than any before it counts too, or a slow method would go unnoticed.
+        took = [*took, *(spent for name, spent in running if name == rule and spent > max(took))]
         return sum(took) / len(took)
 
     work = sum(count * mean(rule) for rule, count in todo.items())
-    # A job that takes longer than its like leaves no less for the others to do.
+    # Such a job leaves no less for the others to do.
     work -= sum(min(spent, mean(rule)) for rule, spent in running)
     # The last job does not get faster by idle cores.
     return max(0.0, work) / max(1, min(width, sum(todo.values())))
@@ -90,8 +92,7 @@ class Progress:
 
     started: float
     totals: dict[str, int]
-    total: int
-    done: int = 0
+    total: int  # of RUN_INFO: the one of PROGRESS leaves --until out of account
     width: int = 1
     running: dict[int, Job] = field(default_factory=dict)
     finished: dict[str, list[float]] = field(default_factory=dict)
@@ -110,8 +111,10 @@ class Progress:
             case LogEvent.JOB_ERROR:
                 self.running.pop(record.jobid, None)
                 self.failed.add(record.jobid)
-            case LogEvent.PROGRESS:  # the total may grow after a checkpoint
-                self.done, self.total = record.done, record.total
+
+    @property
+    def done(self) -> int:
+        return sum(map(len, self.finished.values()))
 
     def line(self, now: float) -> str:
         """The state of a run under way."""

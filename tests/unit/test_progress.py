@@ -1,0 +1,236 @@
+"""The progress lines of the logger plugin, from made-up events to text."""
+
+from __future__ import annotations
+
+import logging
+import time
+from types import SimpleNamespace
+
+import pytest
+from snakemake.logging import LoggerManager, logger
+from snakemake.settings.enums import Quietness
+from snakemake.settings.types import OutputSettings
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
+
+import snakemake_logger_plugin_lssc as plugin
+from snakemake_logger_plugin_lssc import Job, LogHandler, clock, duration, label, remaining
+
+START = 1_000_000.0
+
+
+def event(kind: LogEvent | None, at: float = 0.0, **fields) -> logging.LogRecord:
+    """A record as Snakemake makes it, `at` seconds after the start."""
+    return logging.makeLogRecord({"event": kind, "created": START + at, "msg": "", **fields})
+
+
+def run_info(**totals: int) -> logging.LogRecord:
+    return event(LogEvent.RUN_INFO, stats={**totals, "total": sum(totals.values())})
+
+
+def begin(jobid: int, rule: str, at: float, **wildcards: str) -> logging.LogRecord:
+    return event(LogEvent.JOB_INFO, at, jobid=jobid, rule_name=rule, wildcards=wildcards)
+
+
+def finish(jobid: int, at: float) -> logging.LogRecord:
+    return event(LogEvent.JOB_FINISHED, at, job_id=jobid)
+
+
+def fail(jobid: int, at: float) -> logging.LogRecord:
+    return event(LogEvent.JOB_ERROR, at, jobid=jobid)
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """A handler that was given some events, and speaks only when told to."""
+    monkeypatch.setattr(plugin, "PERIOD", 3600.0)
+    handlers = []
+
+    def build(*records: logging.LogRecord, quiet=None, dryrun: bool = False) -> LogHandler:
+        handlers.append(LogHandler(SimpleNamespace(quiet=quiet, dryrun=dryrun), None))
+        for record in records:
+            handlers[-1].handle(record)
+        return handlers[-1]
+
+    yield build
+    for handler in handlers:
+        handler.close()
+
+
+@pytest.fixture
+def said(caplog):
+    """The lines so far."""
+    caplog.set_level(logging.INFO, logger="snakemake.logging")
+    return lambda: caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.2, "1 s"),
+        (40.4, "40 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (14 * 60, "14 min"),
+        (3599, "1 h 00 min"),
+        (7500, "2 h 05 min"),
+    ],
+)
+def test_durations_are_rounded_to_what_matters(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(-0.1, "0:00"), (2.9, "0:02"), (190, "3:10"), (3600, "1:00:00")])
+def test_running_times_are_shown_as_a_clock(seconds, text):
+    assert clock(seconds) == text
+
+
+def test_no_estimate_before_a_few_jobs_are_done():
+    assert remaining({"code": 5}, {"code": [1.0, 1.0]}, [], 1) is None
+    assert remaining({"code": 5}, {"code": [1.0, 1.0], "data": [1.0]}, [], 1) == 5
+
+
+def test_each_rule_counts_with_its_own_mean_and_an_unknown_one_with_the_mean_of_all():
+    finished = {"fast": [1.0, 3.0], "slow": [11.0]}
+    assert remaining({"fast": 4, "slow": 2}, finished, [], 1) == 4 * 2 + 2 * 11
+    assert remaining({"fast": 0, "new": 3}, finished, [], 1) == 3 * 5
+
+
+def test_running_jobs_have_done_part_of_the_work_side_by_side():
+    finished = {"code": [10.0, 10.0, 10.0]}
+    assert remaining({"code": 4}, finished, [("code", 4.0), ("code", 6.0)], 2) == (40 - 10) / 2
+
+
+def test_idle_cores_do_not_speed_up_the_last_job():
+    assert remaining({"code": 1}, {"code": [10.0, 10.0, 10.0]}, [("code", 4.0)], 8) == 6
+
+
+def test_a_straggler_counts_as_a_duration_but_not_as_work_done_for_others():
+    # mean (3 * 10 + 50) / 4 = 20; of three jobs' 60 seconds the straggler has done its own 20
+    assert remaining({"code": 3}, {"code": [10.0, 10.0, 10.0]}, [("code", 50.0)], 1) == 40
+
+
+def test_nothing_is_left_when_nothing_is_to_do():
+    assert remaining({"code": 0}, {"code": [1.0, 1.0, 1.0]}, [], 2) == 0
+
+
+def test_jobs_are_told_apart_by_the_wildcards_in_which_they_differ():
+    first = Job("code_points", {"n": "500", "block": "t00-04", "m": "50", "coder": "lasso.lam=10"}, 0)
+    other = Job("code_points", {"n": "500", "block": "t05-09", "m": "50", "coder": "lasso.lam=10"}, 0)
+    larger = Job("code_points", {"n": "500", "block": "t00-04", "m": "100", "coder": "lasso.lam=10"}, 0)
+    assert label(first, [first]) == "code_points lasso.lam=10"
+    assert label(first, [first, other]) == "code_points t00-04 lasso.lam=10"
+    assert label(first, [first, larger]) == "code_points m=50 lasso.lam=10"
+    assert label(Job("all", {}, 0), [first]) == "all"
+
+
+def test_a_line_says_what_is_done_what_runs_and_what_is_left(make, said):
+    data = [record for i in range(3) for record in (begin(i, "data", 20 * i), finish(i, 20 * i + 20))]
+    handler = make(
+        run_info(data=3, code_points=2, embed_points=2),
+        *data,
+        begin(10, "code_points", 60, coder="ssc"),
+        begin(11, "embed_points", 68),
+    )
+    handler.tick(START + 70)
+    assert said() == [
+        "lssc: 3 of 7 jobs done (43 %), 2 running (code_points ssc 0:10, embed_points 0:02), about 34 s left"
+    ]
+
+
+def test_at_most_three_running_jobs_are_named_the_oldest_first(make, said):
+    jobs = [begin(i, "code", 9 - i, n=str(i)) for i in range(5)]
+    make(run_info(code=9), *jobs, begin(7, "code", 9, n="7"), finish(7, 10)).tick(START + 10)
+    assert said() == ["lssc: 1 of 9 jobs done (11 %), 5 running (code n=4 0:05, code n=3 0:04, code n=2 0:03, ...)"]
+
+
+def test_without_news_a_line_comes_only_after_a_long_silence(make, said):
+    handler = make(run_info(code=2), begin(1, "code", 0))
+    for seconds in (5, 55, 61, 66, 115, 122):
+        handler.tick(START + seconds)
+    assert said() == [f"lssc: 0 of 2 jobs done (0 %), 1 running (code {time})" for time in ("1:01", "2:02")]
+
+
+def test_a_finished_job_is_news(make, said):
+    handler = make(run_info(code=3), begin(1, "code", 0), begin(2, "code", 0), finish(1, 4))
+    handler.tick(START + 5)
+    handler.tick(START + 10)
+    assert said() == ["lssc: 1 of 3 jobs done (33 %), 1 running (code 0:05)"]
+
+
+def test_the_end_is_said_once_and_nothing_after_it(make, said, monkeypatch):
+    handler = make(run_info(code=2), *(begin(i, "code", 0) for i in (1, 2)), finish(1, 700), finish(2, 720))
+    monkeypatch.setattr(time, "time", lambda: START + 721)
+    handler.close()
+    handler.close()
+    handler.handle(begin(3, "code", 730))
+    handler.tick(START + 800)
+    assert said() == ["lssc: 2 jobs done in 12 min"]
+
+
+def test_a_run_that_fails_says_how_far_it_came(make, said, monkeypatch):
+    handler = make(run_info(code=3), *(begin(i, "code", 0) for i in (1, 2)), finish(1, 9), fail(2, 9), fail(2, 9))
+    monkeypatch.setattr(time, "time", lambda: START + 10)
+    handler.close()
+    assert said() == ["lssc: 1 of 3 jobs done in 10 s, 1 failed"]
+
+
+def test_a_second_attempt_is_no_failure(make, said, monkeypatch):
+    handler = make(run_info(code=1), begin(1, "code", 0), fail(1, 5), begin(1, "code", 5), finish(1, 9))
+    monkeypatch.setattr(time, "time", lambda: START + 10)
+    handler.close()
+    assert said() == ["lssc: 1 job done in 10 s"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"dryrun": True}, {"quiet": {Quietness.ALL}}, {"quiet": {Quietness.PROGRESS, Quietness.RULES}}]
+)
+def test_dry_and_quiet_runs_stay_silent(make, said, settings):
+    handler = make(run_info(code=3), begin(1, "code", 0), begin(2, "code", 0), finish(1, 4), **settings)
+    handler.tick(START + 100)
+    handler.close()
+    assert said() == []
+
+
+def test_a_run_without_jobs_stays_silent(make, said):
+    make(event(None), event(LogEvent.WORKFLOW_STARTED)).close()
+    assert said() == []
+
+
+def test_no_error_reaches_snakemake(make, monkeypatch):
+    handled = []
+    monkeypatch.setattr(LogHandler, "handleError", lambda self, record: handled.append(record))
+    handler = make(event(LogEvent.RUN_INFO), run_info(code=3), event(LogEvent.JOB_INFO), begin(1, "code", 0))
+    assert len(handled) == 2  # RUN_INFO without stats, JOB_INFO without a job
+
+    def broken(text):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(plugin.OUT, "info", broken)
+    handler.tick(START + 100)
+    handler.close()
+    assert len(handled) == 4
+
+
+def test_the_thread_speaks_by_itself_and_ends_with_the_handler(make, said, monkeypatch):
+    monkeypatch.setattr(plugin, "PERIOD", 0.01)
+    handler = make(run_info(code=2), begin(1, "code", 0))
+    deadline = time.monotonic() + 10
+    while not said() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    handler.close()
+    lines = list(said())
+    time.sleep(0.1)
+    assert lines == said()
+    assert lines[0].startswith("lssc: 0 of 2 jobs done (0 %), 1 running (code ")
+    assert lines[-1].startswith("lssc: 0 of 2 jobs done in ")
+
+
+def test_snakemake_finds_the_plugin_and_keeps_its_own_output(capsys):
+    manager = LoggerManager(logger, OutputSettings(log_handler_settings={"lssc": LogHandlerSettingsBase()}))
+    logger.info("Job stats", extra={"event": LogEvent.RUN_INFO, "stats": {"code": 1, "total": 1}})
+    logger.info("an ordinary message")
+    logger.error("an error")
+    manager.stop()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["Job stats", "an ordinary message", "an error", "lssc: 0 of 1 job done in 1 s"]
