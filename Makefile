@@ -41,6 +41,8 @@ lint: $(READY)
 	$(ON_PATH) snakefmt --check Snakefile workflow/rules
 	$(ON_PATH) snakemake --lint
 	$(ON_PATH) codespell
+	@large=$$(git ls-files -z | xargs -0 -r ls -ld 2>/dev/null | awk '$$5 > 1000000 {print $$5, $$NF}'); \
+		test -z "$$large" || { echo "files over 1 MB do not belong into git: $$large" >&2; exit 1; }
 
 bench: $(READY)
 	$(ON_PATH) python benchmarks/run.py

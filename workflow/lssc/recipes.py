@@ -184,7 +184,12 @@ class Study:
         """What a reader wants of an experiment."""
         wanted = self.experiments[experiment]
         figures = [f"figures/{figure}.{end}" for figure in wanted.figures for end in ("pdf", "png", "csv")]
-        names = ["scores.csv", "provenance.json", *figures, *(["best.csv", "sweep.png"] if wanted.is_sweep else [])]
+        names = [
+            "scores.csv",
+            "provenance.json",
+            *figures,
+            *(["best.csv", "sweep.csv", "sweep.png"] if wanted.is_sweep else []),
+        ]
         return [self.paths.experiment(name).format(experiment=experiment) for name in names]
 
     def figure_recipe(self, experiment: str, figure: str) -> str:

@@ -41,6 +41,7 @@ rule choose_parameters:
     input:
         paths.experiment("scores.csv"),
     output:
+        table=paths.experiment("sweep.csv"),
         best=paths.experiment("best.csv"),
         pdf=paths.experiment("sweep.pdf"),
         png=paths.experiment("sweep.png"),
@@ -54,4 +55,4 @@ rule choose_parameters:
         code=fingerprint("lssc.stages.choose_parameters"),
     shell:
         "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q}"
-        " --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"
+        " --table {output.table:q} --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"

@@ -8,20 +8,22 @@ import pandas as pd
 
 from lssc.artifacts import write_text
 from lssc.plotting import plot_sweep, save
-from lssc.tuning import best_settings
+from lssc.tuning import best_settings, sweep_table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--held", type=json.loads, required=True, help="JSON: method -> its own value of each held key")
-    for name in ("best", "pdf", "png"):
+    for name in ("table", "best", "pdf", "png"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     args = parser.parse_args()
     scores = pd.read_csv(args.scores)
-    best = pd.DataFrame(best_settings(scores.to_dict("records"), args.held))
+    rows = scores.to_dict("records")
+    best = pd.DataFrame(best_settings(rows, args.held))
     save(plot_sweep(scores, best), args.pdf, args.png)
-    write_text(args.best, best.to_csv(index=False, float_format="%.6g"))
+    for path, table in ((args.table, pd.DataFrame(sweep_table(rows))), (args.best, best)):
+        write_text(path, table.to_csv(index=False, float_format="%.6g"))
 
 
 if __name__ == "__main__":
