@@ -22,13 +22,13 @@ def kkt_violation(X, codes, atoms, lam, forbidden=()):
 @pytest.mark.parametrize("lam", [1.5, 10.0, 200.0])
 def test_codes_meet_the_optimality_conditions_of_eq_5(X, lam):
     codes = code_lasso(X, LANDMARKS, lam=lam).matrix.toarray()
-    assert kkt_violation(X, codes, X[LANDMARKS], lam, forbidden=OWN) < 1e-8
+    assert kkt_violation(X, codes, X[LANDMARKS], lam, forbidden=OWN) < 1e-9 * lam
 
 
 @pytest.mark.parametrize("lam", [1.5, 10.0, 200.0])
 def test_codes_meet_the_optimality_conditions_of_eq_4(X, lam):
     codes = code_lasso(X, LANDMARKS, lam=lam, exclude_self=False).matrix.toarray()
-    assert kkt_violation(X, codes, X[LANDMARKS], lam) < 1e-8
+    assert kkt_violation(X, codes, X[LANDMARKS], lam) < 1e-9 * lam
 
 
 @pytest.mark.parametrize("lam", [3.0, 30.0])
@@ -62,7 +62,7 @@ def test_self_exclusion_holds_for_long_points_and_large_lam(X, scale, lam):
 
 def test_scaling_the_points_is_the_same_as_scaling_lambda(X):
     once = code_lasso(X, LANDMARKS, lam=90.0).matrix.toarray()
-    assert_allclose(code_lasso(3 * X, LANDMARKS, lam=10.0).matrix.toarray(), once, atol=1e-9)
+    assert_allclose(code_lasso(3 * X, LANDMARKS, lam=10.0).matrix.toarray(), once, atol=1e-6)
 
 
 def test_all_codes_are_zero_up_to_the_smallest_useful_lambda(X):
