@@ -116,14 +116,14 @@ def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: in
 
 
 def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
-    """Accuracy against each method's main parameter, one panel a method; lines differ in the other settings."""
+    """Accuracy against each method's first parameter, one panel a method, at the best of its other parameters."""
     set_style()
     settings = pd.DataFrame(scores["setting"].map(json.loads).tolist(), index=scores.index)
     rows = pd.concat([scores, settings.add_prefix("set_")], axis=1)
     methods = list(dict.fromkeys(rows["method"]))
     n_columns = 3
     n_rows = -(-len(methods) // n_columns)
-    figure, panels = plt.subplots(n_rows, n_columns, figsize=(11, 3.1 * n_rows), sharey=True, squeeze=False)
+    figure, panels = plt.subplots(n_rows, n_columns, figsize=(11, 3.1 * n_rows), squeeze=False)
     for axes, method in zip(panels.flat, methods, strict=False):
         _plot_method_sweep(axes, rows[rows["method"] == method], best[best["method"] == method].iloc[0])
     for axes in panels.flat[len(methods) :]:
@@ -136,29 +136,21 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
 
 def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series) -> None:
     used = [c for c in rows if c.startswith("set_") and rows[c].notna().all()]
-    numeric = [c for c in used if c not in ("set_dataset", "set_scale_rows")]
-    x, *others = numeric
-    for key, part in rows.groupby([c for c in used if c != x], sort=False):
-        told = dict(zip([c for c in used if c != x], key, strict=True))
-        mean = part.groupby(x)["accuracy"].mean()
-        style = _sweep_style(told)
-        axes.plot(mean.index, mean.values, marker="o", markersize=3.5, **style)
-        if others:
-            axes.annotate(
-                f"{NAMES.get(others[0][4:], others[0][4:])}={told[others[0]]:g}",
-                (mean.index[-1], mean.values[-1]),
-                fontsize=6,
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="center",
-            )
-    chosen = json.loads(best["setting"])
-    axes.plot(chosen[x[4:]], best["accuracy"], "*", color="black", markersize=13, zorder=5)
+    lines = [c for c in used if c in ("set_dataset", "set_scale_rows")]
+    x, *others = [c for c in used if c not in lines]
+    means = rows.groupby(used, sort=False)["accuracy"].mean().reset_index()
+    for key, part in means.groupby(lines, sort=False):
+        curve = part.groupby(x)["accuracy"].max()
+        axes.plot(
+            curve.index, curve.values, marker="o", markersize=3.5, **_sweep_style(dict(zip(lines, key, strict=True)))
+        )
+    axes.plot(json.loads(best["setting"])[x[4:]], best["accuracy"], "*", color="black", markersize=13, zorder=5)
     axes.set_xscale("log")
     ticks = sorted(rows[x].unique())
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set(xlabel=NAMES.get(x[4:], x[4:]), ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
+    best_of = f" (best {', '.join(NAMES.get(c[4:], c[4:]) for c in others)} at each)" if others else ""
+    axes.set(xlabel=NAMES.get(x[4:], x[4:]) + best_of, ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
 
 
 def _sweep_style(setting: Mapping[str, Any]) -> dict[str, Any]:

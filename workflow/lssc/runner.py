@@ -91,7 +91,7 @@ def make_artifact(
         find(recipe["part"]["kind"], recipe["part"]["name"]).warm_up()
     with contextlib.ExitStack() as stack:
         readers = {name: stack.enter_context(reading(path)) for name, path in inputs.items()}
-        old = [stack.enter_context(reading(path)) for path in (siblings(out) if reuse else [])]
+        old = _open_siblings(out, stack) if reuse else []
         writer = stack.enter_context(writing(out))
         for number in block.trials:
             trial = Trial(number, recipe, readers)
@@ -115,10 +115,20 @@ def _computed(compute: Compute, trial: Trial, key: str) -> Record:
     return Record(record.arrays, {**record.facts, **origin})
 
 
+def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:
+    """Other blocks of the same artifact; a damaged one has nothing to offer, and is not needed either."""
+    found = []
+    for path in siblings(out):
+        with contextlib.suppress(DamagedArtifact, FileNotFoundError):
+            found.append(stack.enter_context(reading(path)))
+    return found
+
+
 def _known(old: list[Reader], number: int, key: str) -> Record | None:
     for reader in old:
-        if number in reader.trials and reader.facts(number).get("key") == key:
-            return reader.record(number)
+        with contextlib.suppress(DamagedArtifact):
+            if number in reader.trials and reader.facts(number).get("key") == key:
+                return reader.record(number)
     return None
 
 

@@ -1,0 +1,369 @@
+import copy
+import json
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lssc.paths import WILDCARDS
+from lssc.recipes import ConfigError, Part, load
+
+MISSING = object()
+
+
+def changed(config, where, value):
+    """The config with the value at a dotted path; MISSING takes the key away."""
+    config = copy.deepcopy(config)
+    *way, last = where.split(".") if isinstance(where, str) else where
+    owner = config
+    for step in way:
+        owner = owner[step]
+    if value is MISSING:
+        del owner[last]
+    else:
+        owner[last] = value
+    return config
+
+
+def problems_of(config):
+    with pytest.raises(ConfigError) as caught:
+        load(config)
+    return str(caught.value).splitlines()
+
+
+def runs_of(study, experiments=None):
+    return [run.wildcards for id in experiments or study.run for run in study.experiments[id].runs()]
+
+
+ERRORS = [
+    # where, value, the one line
+    ("experiments.grid.methods", ["fsc", "escc"], "experiments.grid.methods: unknown method 'escc'; did you mean 'esc'?"),
+    ("experiments.grid.figures.fig.methods", ["nix"], "experiments.grid.figures.fig.methods: unknown method 'nix'; known: esc, fsc, omp"),
+    ("experiments.grid.overrides", {"nix": {"trials": 1}}, "experiments.grid.overrides: unknown method 'nix'; known: esc, fsc, omp"),
+    ("experiments.grid.dataset", "plan", "experiments.grid.dataset: unknown dataset 'plan'; did you mean 'plain'?"),
+    ("experiments.grid.overrides.esc.dataset", "rav", "experiments.grid.overrides.esc.dataset: unknown dataset 'rav'; did you mean 'raw'?"),
+    ("run", ["gird"], "run: unknown experiment 'gird'; did you mean 'grid'?"),
+    ("methods.fsc.selector", "unifrom", "methods.fsc.selector: unknown selector 'unifrom'; did you mean 'uniform'?"),
+    ("methods.fsc.coder.name", "laso", "methods.fsc.coder: unknown coder 'laso'; did you mean 'lasso'?"),
+    ("datasets.raw.generator", "synthetics", "datasets.raw.generator: unknown dataset 'synthetics'; did you mean 'synthetic'?"),
+    ("datasets.raw.generator.nois", 1, "datasets.raw.generator.nois: unknown parameter of dataset 'synthetic'; did you mean 'noise'?"),
+    ("methods.fsc.coder.lamb", 3, "methods.fsc.coder.lamb: unknown parameter of coder 'lasso'; did you mean 'lam'?"),
+    ("methods.fsc.coder", "lasso", "methods.fsc.coder.lam: missing; coder 'lasso' needs it"),
+    ("methods.fsc.coder.lam", -1, "methods.fsc.coder.lam: -1 must be greater than 0"),
+    ("methods.fsc.coder.lam", "10", "methods.fsc.coder.lam: '10' must be a finite number"),
+    ("methods.fsc.coder.lam", True, "methods.fsc.coder.lam: True must be a finite number"),
+    ("methods.fsc.coder.lam", math.nan, "methods.fsc.coder.lam: nan must be a finite number"),
+    ("methods.esc.coder.exclude_self", "no", "methods.esc.coder.exclude_self: 'no' must be true or false"),
+    ("methods.omp.coder.k", 2.5, "methods.omp.coder.k: 2.5 must be a whole number"),
+    ("methods.omp.coder.k", 0, "methods.omp.coder.k: 0 must be at least 1"),
+    ("methods.omp.coder.k", 30, "methods.omp.coder.k: 30 must be below m=30 in experiments.grid"),
+    ("methods.esc.embedder.t", 30, "methods.esc.embedder.t: 30 must be below n=30 in experiments.grid"),
+    ("methods.fsc.embedder", {"name": "landmark_svd", "solver": "qr"}, "methods.fsc.embedder.solver: 'qr' must be one of 'auto', 'gram', 'svd'"),
+    ("datasets.raw.generator.subspace_dim", 17, "datasets.raw.generator.subspace_dim: 17 must be at most ambient_dim=16"),
+    ("experiments.grid.m", [6, 45], "experiments.grid.m: 45 landmarks requested from n=30 points; need m <= n"),
+    ("experiments.grid.m", [2, 6], "experiments.grid.m: 2 landmarks for n_clusters=3; need m >= n_clusters"),
+    ("experiments.grid.n", [30, 61], "experiments.grid.n: 61 must be a multiple of n_clusters=3"),
+    ("experiments.grid.n", [30, 0], "experiments.grid.n.1: 0 must be at least 1"),
+    ("experiments.grid.n", [], "experiments.grid.n: [] must not be empty"),
+    ("experiments.grid.n", 30, "experiments.grid.n: 30 must be a list"),
+    ("experiments.grid.n", [30, 30], "experiments.grid.n: [30, 30] must not repeat a value"),
+    ("experiments.grid.n", [True], "experiments.grid.n.0: true must be a whole number"),
+    ("experiments.grid.trials", 0, "experiments.grid.trials: 0 must be at least 1"),
+    ("experiments.grid.trials", "3", 'experiments.grid.trials: "3" must be a whole number'),
+    ("experiments.grid.overrides.esc.trials", 0, "experiments.grid.overrides.esc.trials: 0 must be at least 1"),
+    ("experiments.grid.figures.fig.y", "speed", 'experiments.grid.figures.fig.y: "speed" must be one of accuracy, nmi, ari, seconds, cpu_seconds'),
+    ("experiments.grid.methods", MISSING, "experiments.grid.methods: missing; name the methods to run, or a sweep"),
+    ("experiments.grid.trials", MISSING, "experiments.grid.trials: missing"),
+    ("experiments.grid.trial", 3, "experiments.grid.trial: unknown key; did you mean 'trials'?"),
+    ("experiments.sweeping.sweep.fsc.lamb", [1], "experiments.sweeping.sweep.fsc.lamb: no part of 'fsc' has it; did you mean 'lam'?"),
+    ("experiments.sweeping.sweep.fsc.lam", [5, -5], "experiments.sweeping.sweep.fsc.lam: -5 must be greater than 0"),
+    ("experiments.sweeping.sweep.fsc.lam", [], "experiments.sweeping.sweep.fsc.lam: [] must not be empty"),
+    ("experiments.sweeping.sweep.fsc.dataset", ["plaid"], "experiments.sweeping.sweep.fsc.dataset: unknown dataset 'plaid'; did you mean 'plain'?"),
+    ("experiments.sweeping.sweep.nix", {"lam": [1]}, "experiments.sweeping.sweep: unknown method 'nix'; known: esc, fsc, omp"),
+    ("datasets.plain.unit_norm", "yes", 'datasets.plain.unit_norm: "yes" must be true or false'),
+    ("datasets.plain.generator", 5, "datasets.plain.generator: 5 must be a name, or a mapping with a name and parameters"),
+    ("methods.fsc.coder", {"lam": 10}, 'methods.fsc.coder: {"lam": 10} must be a name, or a mapping with a name and parameters'),
+    ("methods.fsc.label", "", 'methods.fsc.label: "" must not be empty'),
+    ("methods.fsc.refiner", "x", "methods.fsc.refiner: unknown key; known: coder, embedder, label, selector"),
+    ("kmeans.n_init", 0, "kmeans.n_init: 0 must be at least 1"),
+    ("block", 0, "block: 0 must be at least 1"),
+    ("seed", -1, "seed: -1 must be at least 0"),
+    ("seed", MISSING, "seed: missing"),
+    ("methods", [], "methods: [] must be a mapping"),
+    ("metods", {}, "metods: unknown key; did you mean 'methods'?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("where", "value", "line"), ERRORS, ids=[f"{e[0]}={e[1]}"[:70] for e in ERRORS])
+def test_a_mistake_is_told_in_one_line_with_key_value_and_remedy(small_config, where, value, line):
+    assert problems_of(changed(small_config, where, value)) == [f"config: {line}"]
+
+
+@pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é"])
+@pytest.mark.parametrize("table", ["datasets", "methods", "experiments"])
+def test_a_bad_id_is_told_with_the_pattern_it_must_match(small_config, table, name):
+    entry = next(iter(small_config[table].values()))
+    lines = problems_of(changed(small_config, [table, name], entry))
+    assert len(lines) == 1
+    assert lines[0].startswith(f"config: {table}: {name!r} is not a valid name; it must match ")
+
+
+def test_all_mistakes_of_a_kind_are_told_at_once(small_config):
+    config = changed(changed(small_config, "methods.fsc.coder.lam", -1), "methods.esc.selector.lam", 0)
+    assert len(problems_of(config)) == 2
+
+
+def test_sizes_are_checked_for_the_experiments_that_run_only(small_config):
+    config = changed(small_config, "experiments.sweeping.m", [999])
+    load(config)
+    assert len(problems_of(changed(config, "run", ["grid", "sweeping"]))) == 1
+
+
+def test_a_sweep_with_figures_is_refused(small_config):
+    config = changed(small_config, "experiments.sweeping.figures", {"f": {"x": "m", "y": "accuracy"}})
+    lines = problems_of(changed(config, "run", ["sweeping"]))
+    assert len(lines) == 1
+    assert lines[0].startswith("config: experiments.sweeping.figures.f: a sweep draws its own figure")
+
+
+@pytest.mark.parametrize("config", [None, [], "x", {}])
+def test_something_that_is_no_config_is_refused(config):
+    assert problems_of(config)
+
+
+@pytest.mark.xfail(strict=True, reason="known gaps of the config check")
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("datasets.raw.generator.ambient_dim", 3),
+        ("experiments.grid.trials", 3.0),
+        ("experiments.grid.n", [30.0]),
+        ("block", 2.0),
+        ("datasets.plain.n_clusters", 3.0),
+        ("methods.fsc.coder.lam", 10**400),
+        ("experiments.sweeping.sweep.fsc.dataset", [["plain"]]),
+        ("experiments.grid.stream", "t\n"),
+        ("results", "results\n"),
+        ("methods.fsc.embedder", "affinity"),
+        ("methods.fsc.coder", {"name": "admm", "alpha": 20}),
+        ("experiments.sweeping.held", ["scale_row"]),
+    ],
+    ids=lambda v: str(v)[:40].strip(),
+)
+def test_what_would_fail_in_a_job_is_refused_before(small_config, where, value):
+    assert len(problems_of(changed(small_config, where, value))) == 1
+
+
+@pytest.mark.xfail(strict=True, reason="an empty sweep is taken for an experiment and has nothing to gather")
+def test_an_experiment_without_any_run_is_refused(small_config):
+    config = changed(small_config, "experiments.sweeping.sweep", {})
+    assert problems_of(changed(config, "run", ["sweeping"]))
+
+
+@pytest.mark.parametrize(
+    ("entry", "slug"),
+    [
+        ("uniform", "uniform"),
+        ({"name": "kmedoids", "metric": "cityblock"}, "kmedoids"),
+        ({"name": "kmedoids", "metric": "cosine", "max_iter": 7}, "kmedoids.max_iter=7,metric=cosine"),
+        ({"name": "farthest_first", "lam": 10}, "farthest_first.lam=10"),
+        ({"name": "farthest_first", "lam": 10.0}, "farthest_first.lam=10"),
+        ({"name": "farthest_first", "lam": 2.5}, "farthest_first.lam=2.5"),
+        ({"name": "farthest_first", "lam": 1e-7}, "farthest_first.lam=1e-07"),
+        ({"name": "farthest_first", "lam": 1e20}, "farthest_first.lam=1e+20"),
+    ],
+)
+def test_a_slug_tells_the_parameters_that_are_not_at_their_defaults(entry, slug):
+    part = Part.of("selector", entry)
+    assert part.slug == slug
+    assert re.fullmatch(WILDCARDS["selector"], slug)
+
+
+def test_slugs_write_booleans_in_small_letters_and_sort_parameters():
+    part = Part.of("coder", {"name": "lasso", "lam": 3, "exclude_self": False})
+    assert part.slug == "lasso.exclude_self=false,lam=3"
+    assert part.params == {"lam": 3.0, "exclude_self": False}
+    assert part.with_params({"lam": 5, "t": 3}).params == {"lam": 5.0, "exclude_self": False}
+
+
+def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
+    study = load(small_config)
+    recipe = json.loads(study.part_recipe("coder", "lasso.lam=10", 30, "t00-01"))
+    assert recipe == {
+        "seed": 1,
+        "n": 30,
+        "block": "t00-01",
+        "part": {"kind": "coder", "name": "lasso", "params": {"lam": 10.0, "exclude_self": True}},
+    }
+    assert "10.0" in study.part_recipe("coder", "lasso.lam=10", 30, "t00-01")
+
+
+def test_the_grid_has_a_run_for_every_method_size_and_block(small_config):
+    runs = list(load(small_config).experiments["grid"].runs())
+    fsc = {(run.n, run.m, str(run.block), run.dataset) for run in runs if run.method.id == "fsc"}
+    assert fsc == {(n, m, b, "plain") for n in (30, 60) for m in (6, 9) for b in ("t00-01", "t02-02")}
+    esc = {(run.n, run.m, str(run.block), run.dataset) for run in runs if run.method.id == "esc"}
+    assert esc == {(n, m, "t00-00", "raw") for n in (30, 60) for m in (6, 9)}
+
+
+def test_a_full_data_method_runs_once_for_the_whole_grid_of_m(small_config):
+    runs = [run for run in load(small_config).experiments["grid"].runs() if run.method.id == "omp"]
+    assert sorted((run.n, run.m, str(run.block)) for run in runs) == [
+        (30, 30, "t00-01"), (30, 30, "t02-02"), (60, 60, "t00-01"), (60, 60, "t02-02"),
+    ]  # fmt: skip
+
+
+def test_a_sweep_has_a_run_for_every_combination(small_config):
+    methods = load(small_config).experiments["sweeping"].methods
+    fsc = [dict(method.setting) for method in methods if method.id == "fsc"]
+    assert len(fsc) == 2 * 2 * 2
+    assert {"dataset": "raw", "lam": 5, "scale_rows": True} in fsc
+    swept = next(m for m in methods if m.setting == {"dataset": "raw", "lam": 5, "scale_rows": True})
+    assert (swept.coder.params["lam"], swept.embedder.params["scale_rows"]) == (5.0, True)
+    assert swept.value("lam") == 5.0
+    assert swept.value("nothing") is None
+
+
+def test_a_swept_parameter_reaches_every_part_that_has_it(small_config):
+    config = changed(small_config, "experiments.sweeping.sweep", {"esc": {"lam": [7]}})
+    method = load(config).experiments["sweeping"].methods[0]
+    assert (method.selector.params["lam"], method.coder.params["lam"]) == (7.0, 7.0)
+
+
+def test_held_values_are_the_methods_own(small_config):
+    assert json.loads(load(small_config).held_values("sweeping")) == {
+        "fsc": {"scale_rows": False},
+        "omp": {"scale_rows": True},
+    }
+
+
+def test_methods_that_share_a_stage_share_its_path(small_config):
+    small_config["methods"]["two"] = {**small_config["methods"]["fsc"], "embedder": "landmark_svd", "label": "Two"}
+    small_config["methods"]["two"]["coder"] = {"name": "lasso", "lam": 11}
+    config = changed(small_config, "experiments.grid.methods", ["fsc", "two"])
+    study = load(config)
+    one, two = (
+        {study.paths.landmarks.format(**r.wildcards) for r in study.experiments["grid"].runs() if r.method.id == id}
+        for id in ("fsc", "two")
+    )
+    assert one == two
+
+
+@pytest.mark.parametrize("experiment", ["grid", "sweeping"])
+def test_a_fragment_is_a_config_that_gives_the_same_runs(small_config, experiment):
+    study = load(small_config)
+    part = load(json.loads(study.fragment(experiment)))
+    assert part.run == (experiment,)
+    assert runs_of(part, [experiment]) == runs_of(study, [experiment])
+    assert part.paths == study.paths
+
+
+def test_a_fragment_does_not_change_with_what_its_experiment_does_not_use(small_config):
+    before = load(small_config).fragment("sweeping")
+    config = changed(small_config, "methods.esc.coder.lam", 77)
+    config = changed(config, "experiments.grid.trials", 9)
+    assert load(config).fragment("sweeping") == before
+    assert load(changed(config, "methods.fsc.coder.lam", 77)).fragment("sweeping") != before
+
+
+@pytest.mark.xfail(strict=True, raises=ConfigError, reason="a fragment keeps overrides of methods it leaves out")
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        ("experiments.grid.methods", ["fsc", "omp"]),
+        ("experiments.sweeping.overrides", {"esc": {"trials": 1}}),
+        ("experiments.grid.overrides", {"esc": {"dataset": "spare"}}),
+    ],
+)
+def test_a_fragment_can_be_loaded_whatever_overrides_there_are(small_config, where, value):
+    small_config["datasets"]["spare"] = small_config["datasets"]["raw"]
+    study = load(changed(changed(small_config, "experiments.grid.methods", ["fsc", "omp"]), where, value))
+    for experiment in study.experiments:
+        load(json.loads(study.fragment(experiment)))
+
+
+@pytest.mark.parametrize("which", ["paper_config", "demo_config"])
+def test_the_configs_of_this_project_load_and_give_paths_that_snakemake_can_read_back(which, request):
+    study = load(request.getfixturevalue(which))
+    for wildcards in runs_of(study, study.experiments):
+        assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
+        assert (("selector", wildcards["selector"])) in study.parts
+    for experiment in study.run:
+        assert runs_of(load(json.loads(study.fragment(experiment)))) == runs_of(study, [experiment])
+        assert study.results_of(experiment)
+
+
+def test_recipes_name_everything_a_stage_needs(small_config):
+    study = load(small_config)
+    data = json.loads(study.data_recipe("raw", 30, "t00-01"))
+    assert (data["n_clusters"], data["unit_norm"], data["part"]["params"]["noise"]) == (3, False, 0.2)
+    clusters = json.loads(study.clusters_recipe("raw", 30, "t00-01"))
+    assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "kmeans": {"n_init": 2, "max_iter": 10}}
+    figure = json.loads(study.figure_recipe("grid", "fig"))
+    assert (figure["x"], figure["y"], figure["methods"]) == ("m", "accuracy", ["fsc", "omp"])
+
+
+def places(config, at=()):
+    """Every path into a config, lists included."""
+    yield at
+    items = config.items() if isinstance(config, dict) else enumerate(config) if isinstance(config, list) else ()
+    for key, value in items:
+        yield from places(value, (*at, key))
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 100)
+    | st.floats(allow_nan=True)
+    | st.sampled_from(["", "lasso", "uniform", "plain", "grid", "x", "t\n", "1e3"])
+    | st.text(max_size=5)
+)
+KEYS = st.sampled_from(["name", "lam", "t", "dataset", "trials", "fsc"]) | st.text(max_size=5)
+VALUES = st.recursive(SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(KEYS, v, max_size=3), max_leaves=6)
+
+
+def put(config, place, value):
+    if not place:
+        return value
+    config = copy.deepcopy(config)
+    owner = config
+    for step in place[:-1]:
+        owner = owner[step]
+    owner[place[-1]] = value
+    return config
+
+
+def load_and_use(config):
+    """Everything that Snakemake asks of a study before it starts a job."""
+    study = load(config)
+    for experiment in study.run:
+        for wildcards in runs_of(study, [experiment]):
+            assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
+        load(json.loads(study.fragment(experiment)))
+        study.held_values(experiment)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_value_anywhere_in_the_demo_config_loads_or_is_refused_in_plain_words(demo_config, data):
+    place = data.draw(st.sampled_from(list(places(demo_config))))
+    config = put(demo_config, place, data.draw(VALUES))
+    try:
+        load(config)
+    except ConfigError as error:
+        assert str(error)
+        assert all(line.startswith("config: ") for line in str(error).splitlines())
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_any_value_anywhere_in_a_small_config_is_usable_or_refused(small_config, data):
+    place = data.draw(st.sampled_from(list(places(small_config))))
+    config = put(small_config, place, data.draw(VALUES))
+    try:
+        load_and_use(config)
+    except ConfigError as error:
+        assert all(line.startswith("config: ") for line in str(error).splitlines())
