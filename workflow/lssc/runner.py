@@ -52,7 +52,13 @@ class Trial:
 Compute = Callable[[Trial], Record]
 
 
-def run_stage(compute: Compute, *, inputs: tuple[str, ...] = (), reuse: bool = True) -> None:
+def run_stage(
+    compute: Compute,
+    *,
+    inputs: tuple[str, ...] = (),
+    reuse: bool = True,
+    warm_up: Callable[[], None] = lambda: None,
+) -> None:
     """The command line of a stage: one option per input, the recipe as JSON, the code's fingerprint, the output."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     for name in (*inputs, "out"):
@@ -60,6 +66,7 @@ def run_stage(compute: Compute, *, inputs: tuple[str, ...] = (), reuse: bool = T
     parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
     parser.add_argument("--code", default="", help="fingerprint of the code; results of other code are not reused")
     args = parser.parse_args()
+    warm_up()
     try:
         make_artifact(
             compute,

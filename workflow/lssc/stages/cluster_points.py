@@ -15,5 +15,4 @@ def cluster_points(trial: Trial) -> Record:
 
 
 if __name__ == "__main__":
-    warm_up()
-    run_stage(cluster_points, inputs=("embedding",))
+    run_stage(cluster_points, inputs=("embedding",), warm_up=warm_up)
