@@ -40,7 +40,15 @@ def test_comments_docstrings_and_layout_do_not_count(tree):
     assert fingerprint("lssc.top") == before
 
 
-@pytest.mark.parametrize("text", ["def h():\n    return 2\n", "def h():\n    return 1\n\ny = 0\n", "import scipy\n\ndef h():\n    return 1\n"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy\n\ndef h():\n    return 2\n",
+        "import numpy\n\ndef h():\n    return 1\n\ny = 0\n",
+        "import scipy\n\ndef h():\n    return 1\n",
+    ],
+    ids=["value", "addition", "import"],
+)
 def test_a_change_in_a_module_imported_by_an_imported_one_counts(tree, text):
     before = fingerprint("lssc.top"), fingerprint("lssc.middle"), fingerprint("lssc.apart")
     tree("deep", text)

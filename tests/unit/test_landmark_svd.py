@@ -70,6 +70,7 @@ def test_signs_of_coefficients_do_not_matter(codes, rng):
     assert_array_equal(embed_landmark_svd(flipped, n_clusters=3, rng=rng).vectors, expected)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("solver", ["gram", "svd"])
 def test_points_without_a_code_stay_at_the_origin_and_are_counted(codes, solver, rng):
     holes = codes.tolil()
@@ -89,6 +90,15 @@ def test_codes_of_lower_rank_than_k_leave_the_missing_coordinates_zero(solver, r
     assert_allclose(found.values, [1, 1, 0], atol=1e-7)
     assert not found.vectors[:, 2].any()
     assert_allclose(found.vectors.T @ found.vectors, np.diag([1, 1, 0]), atol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["gram", "svd"])
+def test_rounding_is_not_taken_for_a_coordinate(solver, rng):
+    """Rank two up to rounding: the third singular value is about 1e-9 by way of the Gram matrix."""
+    codes = sparse.csr_matrix(rng.uniform(1, 2, (40, 2)) @ rng.uniform(1, 2, (2, 8)))
+    found = embed_landmark_svd(codes, n_clusters=4, solver=solver, rng=rng)
+    assert not found.vectors[:, 2:].any()
+    assert_allclose(found.vectors.T @ found.vectors, np.diag([1, 1, 0, 0]), atol=1e-6)
 
 
 @pytest.mark.parametrize("K", [2, 3, 5])

@@ -34,7 +34,9 @@ def test_every_path_extends_the_one_before():
         "dataset": "d", "n": 60, "block": "t00-01", "selector": "uniform", "m": 9, "coder": "lasso.lam=10",
         "embedder": "landmark_svd",
     }  # fmt: skip
-    made = [getattr(paths, s).format(**wildcards) for s in ("data", "landmarks", "codes", "embedding", "labels", "scores")]
+    made = [
+        getattr(paths, s).format(**wildcards) for s in ("data", "landmarks", "codes", "embedding", "labels", "scores")
+    ]
     assert made == [
         "out/d/n60/t00-01/data.h5",
         "out/d/n60/t00-01/uniform-m9/landmarks.h5",

@@ -50,7 +50,9 @@ def test_a_value_is_judged_by_the_type_and_limits_in_the_signature(hint, value, 
     assert value_problem(hint, value, {"n": 10}) == problem
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="math.isfinite cannot take an int beyond the largest float")
+@pytest.mark.xfail(
+    strict=True, raises=OverflowError, reason="math.isfinite cannot take an int beyond the largest float"
+)
 def test_an_integer_too_large_for_a_float_is_a_problem_not_a_crash():
     assert value_problem(float, 10**400, {}) == "must be a finite number"
 
@@ -74,7 +76,10 @@ EXAMPLE = Component("coder", "example", example, lambda: None)
         ({"lam": "1"}, {"lam": "'1' must be a finite number"}),
         ({"lam": 1.0, "dept": 3}, {"dept": "unknown parameter of coder 'example'; did you mean 'depth'?"}),
         ({"lam": 1.0, "zzz": 3}, {"zzz": "unknown parameter of coder 'example'; known: depth, lam, width"}),
-        ({"lam": 1.0, "n_clusters": 3}, {"n_clusters": "unknown parameter of coder 'example'; known: depth, lam, width"}),
+        (
+            {"lam": 1.0, "n_clusters": 3},
+            {"n_clusters": "unknown parameter of coder 'example'; known: depth, lam, width"},
+        ),
         ({"width": None, "lam": None}, {"width": "None must be a whole number", "lam": "None must be a finite number"}),
     ],
 )

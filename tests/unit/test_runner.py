@@ -1,3 +1,4 @@
+import h5py
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -190,10 +191,24 @@ def test_the_part_is_found_and_warmed_up_before_any_trial(make, monkeypatch):
     assert events == ["warm", 0, 1]
 
 
-def test_a_damaged_sibling_is_named(make, folder):
-    make("t00-01").write_text("broken")
-    with pytest.raises(DamagedArtifact, match=str(folder / "t00-01/data.h5")):
-        make("t00-03")
+def break_file(path):
+    path.write_text("broken")
+
+
+def break_an_array(path):
+    with h5py.File(path, "r+") as file:
+        file["trial_001/x"][0] = 7.0
+
+
+@pytest.mark.parametrize(("damage", "computed"), [(break_file, [0, 1, 2]), (break_an_array, [1, 2])])
+def test_damaged_trials_of_another_block_are_computed_again(make, calls, damage, computed):
+    expected = records(make("t00-02", reuse=False))
+    make("t00-02").unlink()
+    damage(make("t00-01"))
+    calls.clear()
+    made = records(make("t00-02"))
+    assert [trial for trial in computed if trial in calls] == computed
+    assert {t: r.content for t, r in made.items()} == {t: r.content for t, r in expected.items()}
 
 
 def test_a_damaged_file_is_moved_aside_so_that_it_is_made_again(make):

@@ -168,8 +168,9 @@ class Study:
     def fragment(self, experiment: str) -> str:
         """The part of the config that an experiment's scores depend on, itself a config: as JSON."""
         wanted = self.experiments[experiment]
-        entry = {key: value for key, value in self.config["experiments"][experiment].items() if key != "figures"}
         methods = {method.id for method in wanted.methods}
+        entry = {key: value for key, value in self.config["experiments"][experiment].items() if key != "figures"}
+        entry["overrides"] = {id: value for id, value in wanted.overrides.items() if id in methods}
         datasets = {wanted.dataset, *(wanted.dataset_of(method) for method in wanted.methods)}
         kept = {
             **self.config,

@@ -1,0 +1,294 @@
+"""What every registered part must do, whoever wrote it. A new part is tested by being there.
+
+A part with parameters that config must give needs a line in PARAMS.
+"""
+
+import inspect
+import json
+import subprocess
+import sys
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from lssc.coders.lasso import code_lasso
+from lssc.recipes import ConfigError, load
+from lssc.registry import FOLDERS, GIVEN, find, module_of, names
+from lssc.types import Codes, Embedding, Landmarks, Points
+
+PARAMS = {
+    "farthest_first": {"lam": 10.0},
+    "lasso": {"lam": 10.0},
+    "omp": {"k": 3},
+    "admm": {"alpha": 20.0},
+    "admm_modified": {"alpha": 20.0},
+    "neighbours": {"t": 4},
+}
+# Parts that take every point as a landmark, or codes by all points.
+WHOLE = {"all", "admm", "admm_modified", "affinity"}
+# Parts that cost too much to import before they are used.
+HEAVY = ("sklearn", "sklearn_extra", "pandas", "matplotlib", "seaborn", "spams", "kmedoids", "kymatio", "torch")
+N, K, M = 60, 3, 15
+
+ALL = [(kind, name) for kind in FOLDERS for name in names(kind)]
+
+
+def every(kind):
+    return pytest.mark.parametrize("part", [find(kind, name) for name in names(kind)], ids=names(kind))
+
+
+every_part = pytest.mark.parametrize("part", [find(*key) for key in ALL], ids=["-".join(key) for key in ALL])
+
+
+def generator(seed=5):
+    return np.random.default_rng(seed)
+
+
+def locked(array):
+    array.setflags(write=False)
+    return array
+
+
+def landmarks_for(part):
+    return locked(np.arange(N) if part.name in WHOLE else generator(1).permutation(N)[:M])
+
+
+@pytest.fixture
+def codes(X, part):
+    """Codes that nothing can be written into, by all points or by M landmarks."""
+    matrix = code_lasso(X, landmarks_for(part), lam=10.0).matrix
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        locked(array)
+    return matrix
+
+
+def draw(part):
+    return part(N, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {}))
+
+
+def select(part, X):
+    return part(X, N if part.name in WHOLE else M, rng=generator(), **PARAMS.get(part.name, {}))
+
+
+def code(part, X, **more):
+    return part(X, landmarks_for(part), rng=generator(), **PARAMS.get(part.name, {}), **more)
+
+
+def embed(part, codes, n_clusters=K):
+    return part(codes, n_clusters=n_clusters, rng=generator(), **PARAMS.get(part.name, {}))
+
+
+@every_part
+def test_the_file_has_the_name_of_the_part(part):
+    module = sys.modules[part.function.__module__]
+    assert module.__name__ == module_of(part.kind, part.name)
+
+
+@every_part
+def test_the_module_and_the_function_say_what_they_do(part):
+    for thing in (sys.modules[part.function.__module__], part.function):
+        assert thing.__doc__
+        assert thing.__doc__.strip()
+
+
+@every_part
+def test_every_argument_and_the_result_are_annotated(part):
+    hints = get_type_hints(part.function)
+    assert set(hints) == {*inspect.signature(part.function).parameters, "return"}
+
+
+@every_part
+def test_parameters_are_keyword_only_with_defaults_that_are_allowed(part, small_config):
+    for argument in inspect.signature(part.function).parameters.values():
+        if argument.name in GIVEN:
+            assert argument.kind is argument.KEYWORD_ONLY
+    required = {name for name, default in part.defaults.items() if default is inspect.Parameter.empty}
+    assert required <= set(PARAMS.get(part.name, {})), f"give {part.name}'s parameters a line in PARAMS"
+    told = {k: v for k, v in part.defaults.items() if k not in required} | PARAMS.get(part.name, {})
+    load(config_with(small_config, part, told))
+
+
+def config_with(config, part, params):
+    """A config whose dataset or method `probe` has this part with these parameters."""
+    entry = {"name": part.name, **params}
+    if part.kind == "dataset":
+        config["datasets"]["probe"] = {**config["datasets"]["plain"], "generator": entry}
+    else:
+        config["methods"]["probe"] = {**config["methods"]["fsc"], part.kind: entry}
+    return config
+
+
+EVERY_PARAMETER = [(*key, parameter) for key in ALL for parameter in find(*key).defaults]
+
+
+@pytest.mark.parametrize("value", [None, [], {}, "nonsense", float("nan")], ids=str)
+@pytest.mark.parametrize(("kind", "name", "parameter"), EVERY_PARAMETER)
+def test_a_bad_parameter_is_refused_by_name_with_its_value(kind, name, parameter, value, small_config):
+    part = find(kind, name)
+    with pytest.raises(ConfigError) as caught:
+        load(config_with(small_config, part, {**PARAMS.get(name, {}), parameter: value}))
+    where = "datasets.probe.generator" if kind == "dataset" else f"methods.probe.{kind}"
+    assert str(caught.value).startswith(f"config: {where}.{parameter}: {value!r} must be ")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@every_part
+def test_an_unknown_parameter_is_refused_by_name(part, small_config):
+    with pytest.raises(ConfigError, match=rf"\.nonsense: unknown parameter of {part.kind} '{part.name}'"):
+        load(config_with(small_config, part, {**PARAMS.get(part.name, {}), "nonsense": 1}))
+
+
+@pytest.fixture(scope="module")
+def heavy_imports():
+    """Module of a part -> the heavy packages that importing it brought in, found in a fresh process."""
+    script = """
+import importlib, json, sys
+modules, heavy = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+found = {}
+for module in modules:
+    before = set(sys.modules)
+    importlib.import_module(module)
+    found[module] = sorted({name.split(".")[0] for name in set(sys.modules) - before} & set(heavy))
+print(json.dumps(found))
+"""
+    modules = [module_of(*key) for key in ALL]
+    answer = subprocess.run(
+        [sys.executable, "-c", script, json.dumps(modules), json.dumps(HEAVY)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(answer.stdout)
+
+
+@every_part
+def test_importing_a_part_brings_in_nothing_heavy(part, heavy_imports):
+    assert heavy_imports[module_of(part.kind, part.name)] == []
+
+
+@every_part
+def test_warming_up_works_and_can_be_repeated(part):
+    part.warm_up()
+    part.warm_up()
+
+
+@every("dataset")
+def test_a_dataset_gives_finite_points_with_balanced_labels(part):
+    points = draw(part)
+    assert isinstance(points, Points)
+    assert points.X.ndim == 2
+    assert (points.X.dtype, points.labels.dtype) == (np.float64, np.int64)
+    assert np.isfinite(points.X).all()
+    assert_array_equal(np.bincount(points.labels), np.full(K, N // K))
+    assert len(points.X) == N
+
+
+@every("dataset")
+def test_a_dataset_is_the_same_for_the_same_rng(part):
+    one, two = draw(part), draw(part)
+    assert_array_equal(one.X, two.X)
+    assert_array_equal(one.labels, two.labels)
+
+
+@every("selector")
+def test_a_selector_gives_m_distinct_indices_in_range(part, X):
+    landmarks = select(part, X)
+    m = N if part.name in WHOLE else M
+    assert isinstance(landmarks, Landmarks)
+    assert landmarks.indices.dtype == np.int64
+    assert landmarks.indices.shape == (m,)
+    assert len(np.unique(landmarks.indices)) == m
+    assert landmarks.indices.min() >= 0
+    assert landmarks.indices.max() < N
+
+
+@every("selector")
+def test_a_selector_is_the_same_for_the_same_rng(part, X):
+    one, two = select(part, X), select(part, X)
+    assert_array_equal(one.indices, two.indices)
+    assert one.info == two.info
+
+
+@every("selector")
+def test_the_facts_of_a_selector_can_be_kept(part, X):
+    json.dumps(select(part, X).info)
+
+
+@every("coder")
+def test_a_coder_gives_finite_sparse_codes_of_every_point_by_every_landmark(part, X):
+    codes = code(part, X)
+    assert isinstance(codes, Codes)
+    assert sparse.issparse(codes.matrix)
+    assert codes.matrix.format == "csr"
+    assert codes.matrix.shape == (N, N if part.name in WHOLE else M)
+    assert codes.matrix.dtype == np.float64
+    assert np.isfinite(codes.matrix.data).all()
+    assert codes.matrix.nnz > 0
+    json.dumps(codes.info)
+
+
+@every("coder")
+def test_a_coder_leaves_a_landmark_out_of_its_own_code(part, X):
+    landmarks = landmarks_for(part)
+    own = code(part, X).matrix.toarray()[landmarks, np.arange(len(landmarks))]
+    assert_array_equal(own, 0)
+
+
+SELF_ALLOWED = [name for name in names("coder") if "exclude_self" in find("coder", name).defaults]
+
+
+@pytest.mark.parametrize("part", [find("coder", name) for name in SELF_ALLOWED], ids=SELF_ALLOWED)
+def test_a_coder_that_may_use_the_point_itself_does(part, X):
+    landmarks = landmarks_for(part)
+    own = code(part, X, exclude_self=False).matrix.toarray()[landmarks, np.arange(len(landmarks))]
+    assert (own > 0.5).all()
+
+
+@every("coder")
+def test_a_coder_gives_the_same_codes_again(part, X):
+    one, two = code(part, X), code(part, X)
+    assert_array_equal(one.matrix.toarray(), two.matrix.toarray())
+    assert one.info == two.info
+
+
+@every("embedder")
+@pytest.mark.parametrize("n_clusters", [1, 3, 5])
+def test_an_embedder_gives_k_finite_coordinates_for_every_point(part, codes, n_clusters):
+    embedding = embed(part, codes, n_clusters)
+    assert isinstance(embedding, Embedding)
+    assert embedding.vectors.shape == (N, n_clusters)
+    assert embedding.values.shape == (n_clusters,)
+    assert embedding.vectors.dtype == np.float64
+    assert np.isfinite(embedding.vectors).all()
+    assert np.isfinite(embedding.values).all()
+    json.dumps(embedding.info)
+
+
+@every("embedder")
+def test_an_embedder_is_the_same_for_the_same_rng(part, codes):
+    one, two = embed(part, codes), embed(part, codes)
+    assert_array_equal(one.vectors, two.vectors)
+    assert_array_equal(one.values, two.values)
+
+
+def inputs_and_call(part, X, codes):
+    calls = {"selector": (X, select), "coder": (X, code), "embedder": (codes, embed)}
+    return calls[part.kind]
+
+
+NOT_DATASETS = [key for key in ALL if key[0] != "dataset"]
+
+
+@pytest.mark.parametrize("part", [find(*key) for key in NOT_DATASETS], ids=["-".join(key) for key in NOT_DATASETS])
+def test_inputs_are_left_untouched(part, X, codes):
+    """X and the arrays of the codes are read-only, so a write raises; the copies catch writes that go around it."""
+    before = X.copy(), codes.copy()
+    given, call = inputs_and_call(part, X, codes)
+    call(part, given)
+    assert_array_equal(X, before[0])
+    assert (codes != before[1]).nnz == 0
+    assert_array_equal(codes.indptr, before[1].indptr)
+    assert_array_equal(codes.indices, before[1].indices)
