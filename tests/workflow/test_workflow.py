@@ -66,11 +66,11 @@ def test_a_second_run_does_nothing(pipeline):
 
 def test_a_new_lambda_reruns_the_coding_of_its_method_and_what_follows(pipeline):
     pipeline.config["methods"] = {"fsc_uniform": {"coder": {"name": "lasso", "lam": 33}}}
-    assert pipeline.planned() == {**ONE_PATH, "gather_scores": 1, "plot_figure": 4}
+    assert pipeline.planned() == {**ONE_PATH, "gather_scores": 1, "plot_landmarks": 1}
     assert pipeline.finish(SCORES) == {**ONE_PATH, "gather_scores": 1}
     pipeline.config.pop("methods")
     # Nothing computed is lost: the old value only needs its table and figures again.
-    assert pipeline.planned() == {"gather_scores": 1, "plot_figure": 4}
+    assert pipeline.planned() == {"gather_scores": 1, "plot_landmarks": 1}
 
 
 def test_a_new_noise_level_reruns_everything(pipeline):
@@ -88,7 +88,7 @@ def test_more_kmeans_restarts_rerun_the_clustering_only(pipeline):
 
 def test_a_new_label_redraws_without_computing(pipeline):
     pipeline.config["methods"] = {"esc": {"label": "Exemplars"}}
-    assert set(pipeline.planned()) == {"gather_scores", "plot_figure"}
+    assert set(pipeline.planned()) == {"gather_scores", "plot_landmarks"}
 
 
 def test_more_trials_compute_only_the_new_ones(pipeline):
@@ -150,7 +150,7 @@ def test_a_comment_in_the_library_reruns_nothing(checkout):
 
 def test_a_change_in_one_coder_reruns_that_coder_and_what_follows(checkout):
     change(checkout, "coders/omp.py", "CHUNK = 512", "CHUNK = 500")
-    assert checkout.planned() == {**ONE_PATH, "gather_scores": 1, "plot_figure": 4}
+    assert checkout.planned() == {**ONE_PATH, "gather_scores": 1, "plot_landmarks": 1}
 
 
 def test_a_change_deep_in_the_library_reaches_every_stage_that_uses_it(checkout):

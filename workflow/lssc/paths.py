@@ -14,7 +14,6 @@ PART = ID + r"(?:\.[a-z0-9_=,.+-]+)?"
 WILDCARDS = {
     "dataset": ID,
     "experiment": ID,
-    "figure": ID,
     "n": r"\d+",
     "m": r"\d+",
     "block": r"[a-z_]+\d+-\d+",

@@ -181,24 +181,28 @@ class Study:
         }
         return json.dumps(kept)
 
-    def results_of(self, experiment: str) -> list[str]:
-        """What a reader wants of an experiment."""
-        wanted = self.experiments[experiment]
-        figures = [f"figures/{figure}.{end}" for figure in wanted.figures for end in ("pdf", "png", "csv")]
-        names = [
-            "scores.csv",
-            "provenance.json",
-            *figures,
-            *(["best.csv", "sweep.csv", "sweep.png"] if wanted.is_sweep else []),
-        ]
+    @property
+    def with_figures(self) -> list[str]:
+        return [id for id, experiment in self.experiments.items() if experiment.figures]
+
+    def figures_of(self, experiment: str) -> list[str]:
+        """Every figure as PDF and PNG, with the numbers it shows."""
+        names = [f"figures/{id}.{end}" for id in self.experiments[experiment].figures for end in ("pdf", "png", "csv")]
         return [self.paths.experiment(name).format(experiment=experiment) for name in names]
 
-    def figure_recipe(self, experiment: str, figure: str) -> str:
+    def results_of(self, experiment: str) -> list[str]:
+        """What a reader wants of an experiment."""
+        sweep = ["best.csv", "sweep.csv", "sweep.png"] if self.experiments[experiment].is_sweep else []
+        names = ["scores.csv", "provenance.json", *sweep]
+        return [self.paths.experiment(n).format(experiment=experiment) for n in names] + self.figures_of(experiment)
+
+    def figures_recipe(self, experiment: str) -> str:
+        """What each figure shows, as JSON."""
         wanted = self.experiments[experiment]
         # Colours follow the methods table, so that a method looks the same in every figure.
         order = {id: entry["label"] for id, entry in self.config["methods"].items()}
-        shown = {"methods": list(order), "title": wanted.title, **wanted.figures[figure]}
-        return json.dumps({**shown, "ms": wanted.ms, "order": order})
+        common = {"methods": list(order), "title": wanted.title, "ms": wanted.ms, "order": order}
+        return json.dumps({id: {**common, **entry} for id, entry in wanted.figures.items()})
 
     def held_values(self, experiment: str) -> str:
         """The method's own values of the keys that a sweep shows but does not choose, as JSON."""

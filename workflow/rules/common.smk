@@ -88,10 +88,6 @@ def experiment_config(wildcards):
     return study.fragment(wildcards.experiment)
 
 
-def figure_recipe(wildcards):
-    return study.figure_recipe(wildcards.experiment, wildcards.figure)
-
-
 def held_values(wildcards):
     return study.held_values(wildcards.experiment)
 

@@ -17,24 +17,28 @@ rule gather_scores:
         " --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
 
 
-rule plot_figure:
-    input:
-        paths.experiment("scores.csv"),
-    output:
-        pdf=paths.experiment("figures/{figure}.pdf"),
-        png=paths.experiment("figures/{figure}.png"),
-        table=paths.experiment("figures/{figure}.csv"),
-    log:
-        paths.experiment("figures/{figure}.log"),
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    params:
-        figure=figure_recipe,
-        code=fingerprint("lssc.stages.plot_figure"),
-    shell:
-        "python -m lssc.stages.plot_figure --scores {input:q} --figure {params.figure:q}"
-        " --pdf {output.pdf:q} --png {output.png:q} --table {output.table:q} 2> {log:q}"
+# One job draws all figures of an experiment: starting the drawing library takes longer than drawing. Only config knows
+# how many there are, so each experiment has a rule of its own.
+for experiment in study.with_figures:
+
+    rule:
+        name:
+            f"plot_{experiment}"
+        input:
+            paths.experiment("scores.csv").format(experiment=experiment),
+        output:
+            study.figures_of(experiment),
+        log:
+            paths.experiment("figures.log").format(experiment=experiment),
+        conda:
+            "../../envs/environment.yaml"
+        threads: 1
+        params:
+            figures=study.figures_recipe(experiment),
+            code=fingerprint("lssc.stages.plot_figures"),
+        shell:
+            "python -m lssc.stages.plot_figures --scores {input:q} --figures {params.figures:q}"
+            " --out {output:q} 2> {log:q}"
 
 
 rule choose_parameters:

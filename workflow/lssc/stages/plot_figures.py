@@ -1,0 +1,28 @@
+"""Draw the figures of an experiment, and write the numbers each shows beside it."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from lssc.artifacts import write_text
+from lssc.plotting import curves, plot_curves, save, summary
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--figures", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF, PNG and CSV file for each figure")
+    args = parser.parse_args()
+    scores = pd.read_csv(args.scores)
+    out = {path.name: path for path in args.out}
+    for name, spec in args.figures.items():
+        save(plot_curves(scores, spec), out[f"{name}.pdf"], out[f"{name}.png"])
+        table = summary(curves(scores, spec), spec)
+        write_text(out[f"{name}.csv"], table.to_csv(index=False, float_format="%.6g"))
+
+
+if __name__ == "__main__":
+    main()
