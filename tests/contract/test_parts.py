@@ -117,7 +117,8 @@ def config_with(config, part, params):
     if part.kind == "dataset":
         config["datasets"]["probe"] = {**config["datasets"]["plain"], "generator": entry}
     else:
-        config["methods"]["probe"] = {**config["methods"]["fsc"], part.kind: entry}
+        pair = {"selector": "all", "coder": {"name": "lasso", "lam": 10}} if part.needs_all else {}
+        config["methods"]["probe"] = {**config["methods"]["fsc"], **pair, part.kind: entry}
     return config
 
 

@@ -176,6 +176,10 @@ def remove(file, name):
     del file[name]
 
 
+def overwrite(path, start):
+    path.write_bytes(start + path.read_bytes()[len(start) :])
+
+
 DAMAGE = {
     "empty": lambda path: path.write_bytes(b""),
     "not HDF5": lambda path: path.write_text("x" * 5000),
@@ -185,14 +189,13 @@ DAMAGE = {
     "flipped byte in an array": lambda path: flip(path, offset_of(path, "trial_000/X")[0] + 17),
     "facts altered": lambda path: altered(path, change_facts),
     "facts missing": lambda path: altered(path, lambda f: f["trial_000"].attrs.pop("facts")),
-    "checksum missing": lambda path: altered(path, lambda f: f["trial_000"].attrs.pop("checksum")),
     "array missing": lambda path: altered(path, lambda f: remove(f, "trial_000/X")),
     "array added": lambda path: altered(path, lambda f: f.create_dataset("trial_000/extra", data=[1])),
     "array of another shape": lambda path: altered(
         path, lambda f: (remove(f, "trial_000/X"), f.create_dataset("trial_000/X", data=np.arange(12.0)))
     ),
-    "never finished": lambda path: altered(path, lambda f: f.attrs.pop("complete")),
-    "another format": lambda path: altered(path, lambda f: f.attrs.__setitem__("format", 99)),
+    "never finished": lambda path: overwrite(path, bytes(100)),
+    "another format": lambda path: overwrite(path, b"lssc artifact 99"),
 }
 
 
@@ -261,9 +264,6 @@ def test_a_flipped_byte_of_an_array_is_always_noticed(whole, data):
         read(copy)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="altered HDF5 structure: other exceptions, endless loops, crashes of the process"
-)
 @settings(max_examples=150, phases=[Phase.generate])
 @given(st.data())
 def test_any_flipped_byte_is_either_harmless_or_noticed(whole, data):

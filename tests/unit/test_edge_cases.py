@@ -148,7 +148,6 @@ def test_embedders_give_finite_coordinates(embedder, codes, K):
     assert_sound(embedder, codes, K)
 
 
-@pytest.mark.xfail(strict=True, reason="ARPACK restarts from numbers of its own on tied singular values, or gives up")
 @pytest.mark.parametrize("codes", TIED)
 def test_the_truncated_svd_is_repeatable_on_tied_codes(codes):
     assert_sound(BY_SVD, codes, 3)

@@ -71,7 +71,6 @@ def test_every_form_of_import_is_followed(tree, statement):
     assert fingerprint("lssc.top") != before
 
 
-@pytest.mark.xfail(strict=True, reason="relative imports are not followed")
 @pytest.mark.parametrize("statement", ["from . import apart", "from .apart import x"])
 def test_relative_imports_are_followed(tree, statement):
     tree("top", f"{statement}\n")

@@ -62,7 +62,6 @@ def test_a_point_that_nothing_explains_has_an_empty_code():
     assert code_omp(X, np.arange(4), k=2).matrix.nnz == 0
 
 
-@pytest.mark.xfail(strict=True, reason="picks an atom that depends on those chosen and cannot solve for its weight")
 @pytest.mark.parametrize("tol", [0.0, 1e-6])
 def test_atoms_of_lower_rank_than_k_still_give_finite_codes(tol):
     rng = np.random.default_rng(2)

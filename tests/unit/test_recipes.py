@@ -115,11 +115,11 @@ def test_a_mistake_is_told_in_one_line_with_key_value_and_remedy(small_config, w
 
 @pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é"])
 @pytest.mark.parametrize("table", ["datasets", "methods", "experiments"])
-def test_a_bad_id_is_told_with_the_pattern_it_must_match(small_config, table, name):
+def test_a_bad_id_is_told_with_what_is_allowed(small_config, table, name):
     entry = next(iter(small_config[table].values()))
     lines = problems_of(changed(small_config, [table, name], entry))
     assert len(lines) == 1
-    assert lines[0].startswith(f"config: {table}: {name!r} is not a valid name; it must match ")
+    assert lines[0].startswith(f"config: {table}: {name!r} is not a valid name; use lower-case letters")
 
 
 def test_all_mistakes_of_a_kind_are_told_at_once(small_config):
@@ -151,42 +151,34 @@ def test_something_that_is_no_config_is_refused(config):
     assert problems_of(config)
 
 
-WHOLE_FLOAT = "JSON schema takes 3.0 for a whole number; blocks, paths and seeds do not"
-NEWLINE = "$ of a pattern lets a newline at the end through"
 GAPS = [
-    (
-        "datasets.raw.generator.ambient_dim",
-        3,
-        "limits are checked for given parameters, not for the defaults they cross",
-    ),
-    ("experiments.grid.trials", 3.0, WHOLE_FLOAT),
-    ("experiments.grid.n", [30.0], WHOLE_FLOAT),
-    ("block", 2.0, WHOLE_FLOAT),
-    ("datasets.plain.n_clusters", 3.0, WHOLE_FLOAT),
-    ("methods.fsc.coder.lam", 10**400, "math.isfinite raises OverflowError"),
-    ("experiments.sweeping.sweep.fsc.dataset", [["plain"]], "a list cannot be looked up among the datasets"),
-    ("experiments.grid.stream", "t\n", NEWLINE),
-    ("results", "results\n", NEWLINE),
-    ("experiments.sweeping.held", ["scale_row"], "held keys are not checked against what is swept"),
+    ("datasets.raw.generator.ambient_dim", 3),  # below the default of subspace_dim
+    ("experiments.grid.trials", 3.0),
+    ("experiments.grid.n", [30.0]),
+    ("block", 2.0),
+    ("datasets.plain.n_clusters", 3.0),
+    ("methods.fsc.coder.lam", 10**400),
+    ("experiments.sweeping.sweep.fsc.dataset", [["plain"]]),
+    ("experiments.grid.stream", "t\n"),
+    ("results", "results\n"),
+    ("experiments.sweeping.held", ["scale_row"]),
 ]
 
 
 @pytest.mark.parametrize(
     ("where", "value"),
-    [pytest.param(w, v, id=w, marks=pytest.mark.xfail(strict=True, reason=reason)) for w, v, reason in GAPS],
+    [pytest.param(*gap, id=gap[0]) for gap in GAPS],
 )
 def test_what_would_fail_in_a_job_is_refused_before(small_config, where, value):
     assert len(problems_of(changed(small_config, where, value))) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="nothing says which coders and embedders need every point as a landmark")
 @pytest.mark.parametrize("change", [{"coder": {"name": "admm", "alpha": 20}}, {"embedder": "affinity"}])
 def test_a_part_that_needs_all_points_is_refused_with_fewer_landmarks(small_config, change):
     small_config["methods"]["odd"] = {**small_config["methods"]["fsc"], **change}
     assert len(problems_of(changed(small_config, "experiments.grid.methods", ["odd"]))) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="an empty sweep is taken for an experiment and has nothing to gather")
 def test_an_experiment_without_any_run_is_refused(small_config):
     config = changed(small_config, "experiments.sweeping.sweep", {})
     assert problems_of(changed(config, "run", ["sweeping"]))
@@ -257,7 +249,7 @@ def test_a_sweep_has_a_run_for_every_combination(small_config):
 
 
 def test_a_swept_parameter_reaches_every_part_that_has_it(small_config):
-    config = changed(small_config, "experiments.sweeping.sweep", {"esc": {"lam": [7]}})
+    config = changed(small_config, "experiments.sweeping.sweep", {"esc": {"lam": [7], "scale_rows": [True]}})
     method = load(config).experiments["sweeping"].methods[0]
     assert (method.selector.params["lam"], method.coder.params["lam"]) == (7.0, 7.0)
 
@@ -298,13 +290,6 @@ def test_a_fragment_does_not_change_with_what_its_experiment_does_not_use(small_
     assert load(changed(config, "methods.fsc.coder.lam", 77)).fragment("sweeping") != before
 
 
-LEFT_OUT = pytest.mark.xfail(
-    strict=True,
-    raises=ConfigError,
-    reason="the dataset of an override is left out where a sweep names its own datasets",
-)
-
-
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -312,7 +297,7 @@ LEFT_OUT = pytest.mark.xfail(
         ("experiments.sweeping.overrides", {"esc": {"trials": 1}}),
         ("experiments.grid.overrides", {"esc": {"dataset": "spare"}}),
         ("experiments.grid.overrides", {"fsc": {"dataset": "spare"}}),
-        pytest.param("experiments.sweeping.overrides", {"fsc": {"dataset": "spare"}}, marks=LEFT_OUT),
+        ("experiments.sweeping.overrides", {"fsc": {"dataset": "spare"}}),
     ],
 )
 def test_a_fragment_can_be_loaded_whatever_overrides_there_are(small_config, where, value):
@@ -401,7 +386,6 @@ def test_any_value_anywhere_in_the_demo_config_loads_or_is_refused_in_plain_word
         assert_in_plain_words(error)
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="a list or mapping as a swept dataset cannot be looked up")
 @settings(max_examples=200, phases=[Phase.generate])
 @given(st.data())
 def test_any_value_anywhere_in_a_small_config_is_usable_or_refused(small_config, data):

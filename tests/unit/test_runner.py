@@ -221,7 +221,6 @@ def test_a_damaged_file_is_moved_aside_so_that_it_is_made_again(make):
     assert set_aside(DamagedArtifact(path, "gone")).startswith(f"{path}: gone")
 
 
-@pytest.mark.xfail(strict=True, raises=FileNotFoundError, reason="looks for siblings before the folder exists")
 def test_the_first_block_of_all_can_be_made_by_hand(tmp_path):
     out = tmp_path / "fresh/n60/t00-00/data.h5"
     make_artifact(lambda trial: Record({}), inputs={}, out=out, recipe={**RECIPE, "block": "t00-00"})

@@ -125,7 +125,6 @@ def test_tied_eigenvalues_give_the_same_vectors_for_the_same_rng(dense, monkeypa
     assert_allclose(one.vectors.T @ one.vectors, np.eye(4), atol=1e-8)
 
 
-@pytest.mark.xfail(strict=True, reason="ARPACK restarts from numbers of its own, which go on from call to call")
 @pytest.mark.parametrize("K", [2, 3])
 def test_a_large_star_gives_the_same_vectors_for_the_same_rng(K):
     """Three distinct eigenvalues only, so that the iterative solver runs dry."""

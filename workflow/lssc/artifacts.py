@@ -1,7 +1,8 @@
 """The only code that opens HDF5: one file per stage and block of trials, one group per trial.
 
-A file appears whole or not at all. Each trial carries its arrays, the facts about how they were made (recipe, seconds,
-convergence, ...) and checksums of both; reading a damaged file fails with its path and what to do.
+A file appears whole or not at all. Its first line says what it is and holds a checksum of all the rest, which is
+compared before HDF5 touches the file: a damaged HDF5 file can make the library crash or hang. Each trial carries its
+arrays and the facts about how they were made (recipe, seconds, convergence, ...).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import numpy as np
 
 from lssc import __version__
 
-FORMAT = 1
+FORMAT = b"lssc artifact 1 sha256 "
+# HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
+HEAD = 512
 
 
 class DamagedArtifact(Exception):
@@ -63,7 +66,7 @@ def csr_matrix(record: Record, name: str) -> Any:
 
 
 class Writer:
-    """Collects trials in a temporary file beside the final one."""
+    """Adds trials to an artifact under way."""
 
     def __init__(self, file: h5py.File) -> None:
         self._file = file
@@ -73,16 +76,17 @@ class Writer:
         for name, array in record.arrays.items():
             group.create_dataset(name, data=array)
         facts = json.dumps(dict(record.facts), sort_keys=True, default=_plain)
-        content = record.content
-        group.attrs.update(facts=facts, content=content, checksum=_checksum(content, facts))
+        group.attrs.update(facts=facts, content=record.content)
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Writer]:
     """Write an artifact: it takes its name only when every trial is on disk; on an error nothing is left behind."""
-    with replacing(path) as temporary, h5py.File(temporary, "w") as file:
-        yield Writer(file)
-        file.attrs.update(format=FORMAT, library=__version__, complete=True)
+    with replacing(path) as temporary:
+        with h5py.File(temporary, "w", userblock_size=HEAD) as file:
+            file.attrs["library"] = __version__
+            yield Writer(file)
+        _seal(temporary)
 
 
 @contextlib.contextmanager
@@ -109,7 +113,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 class Reader:
-    """Gives the trials of an open artifact, each checked as it is read."""
+    """Gives the trials of an open artifact."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         self._path, self._file = path, file
@@ -119,46 +123,49 @@ class Reader:
         return sorted(int(name.removeprefix("trial_")) for name in self._file)
 
     def facts(self, trial: int) -> dict[str, Any]:
-        """The facts of a trial, without reading its arrays."""
-        return json.loads(self._attributes(trial)["facts"])
+        """How a trial was made, without reading its arrays."""
+        return json.loads(self._find(trial).attrs["facts"])
 
     def content(self, trial: int) -> str:
-        """The hash of a trial's arrays as written, without reading them."""
-        return str(self._attributes(trial)["content"])
+        """The hash of a trial's arrays, without reading them."""
+        return str(self._find(trial).attrs["content"])
 
     def record(self, trial: int) -> Record:
-        with _damage(self._path):
-            arrays = {name: data[()] for name, data in self._file[_group(trial)].items()}
-        record = Record(arrays, self.facts(trial))
-        if record.content != self.content(trial):
-            raise DamagedArtifact(self._path, f"the arrays of trial {trial} do not match their checksum")
-        return record
+        arrays = {name: data[()] for name, data in self._find(trial).items()}
+        return Record(arrays, self.facts(trial))
 
-    def _attributes(self, trial: int) -> Mapping[str, Any]:
+    def _find(self, trial: int) -> h5py.Group:
         if _group(trial) not in self._file:
             raise DamagedArtifact(self._path, f"has no trial {trial}")
-        with _damage(self._path):
-            attributes = dict(self._file[_group(trial)].attrs)
-            stamp = _checksum(attributes["content"], attributes["facts"])
-            if stamp != attributes["checksum"]:
-                raise DamagedArtifact(self._path, f"the facts of trial {trial} do not match their checksum")
-        return attributes
+        return self._file[_group(trial)]
 
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[Reader]:
-    """Read an artifact; DamagedArtifact if it is not a whole one of this format."""
+    """Read an artifact; DamagedArtifact unless every byte is as it was written."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such artifact")
-    with contextlib.ExitStack() as stack:
-        with _damage(path):
-            file = stack.enter_context(h5py.File(path, "r"))
-            complete, version = file.attrs.get("complete", False), file.attrs.get("format")
-        if not complete:
-            raise DamagedArtifact(path, "was never finished")
-        if version != FORMAT:
-            raise DamagedArtifact(path, f"has format {version}, this library reads {FORMAT}")
+    _check(path)
+    with h5py.File(path, "r") as file:
         yield Reader(path, file)
+
+
+def _seal(path: Path) -> None:
+    """Write the first line: what the file is, and the checksum of everything behind it."""
+    with path.open("r+b") as file:
+        file.seek(HEAD)
+        digest = hashlib.file_digest(file, "sha256")
+        file.seek(0)
+        file.write(FORMAT + digest.hexdigest().encode() + b"\n")
+
+
+def _check(path: Path) -> None:
+    with path.open("rb") as file:
+        head = file.read(HEAD).split(b"\n")[0]
+        if not head.startswith(FORMAT):
+            raise DamagedArtifact(path, "is not an artifact of this version of the library, or was cut short")
+        if hashlib.file_digest(file, "sha256").hexdigest().encode() != head.removeprefix(FORMAT):
+            raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
 
 
 def _sync(path: Path) -> None:
@@ -170,20 +177,8 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-@contextlib.contextmanager
-def _damage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, KeyError, ValueError, RuntimeError, UnicodeDecodeError) as error:
-        raise DamagedArtifact(path, f"cut short or altered ({' '.join(str(error).split())})") from error
-
-
 def _group(trial: int) -> str:
     return f"trial_{trial:03d}"
-
-
-def _checksum(content: str, facts: str) -> str:
-    return hashlib.sha256(f"{content}{facts}".encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

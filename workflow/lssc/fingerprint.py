@@ -53,9 +53,16 @@ def _imports(module: str) -> tuple[str, ...]:
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.ImportFrom):
+            source = ".".join(filter(None, [_package(module, node.level), node.module]))
+            found += [source, *(f"{source}.{alias.name}" for alias in node.names)]
     return tuple(name for name in found if _exists(name))
+
+
+def _package(module: str, level: int) -> str | None:
+    """The package that a relative import of so many dots starts from; None for an absolute one."""
+    parts = module.split(".") if _file(module).name == "__init__.py" else module.split(".")[:-1]
+    return ".".join(parts[: len(parts) - level + 1]) if level else None
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
+
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ _PLAIN = {bool: "true or false", int: "a whole number", float: "a finite number"
 
 def _is_a(kind: type, value: Any) -> bool:
     if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, kind)

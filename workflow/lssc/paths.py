@@ -5,9 +5,10 @@ One folder per stage, so that methods share the stages they have in common.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from lssc.blocks import PATTERN
 
 ID = r"[a-z][a-z0-9_]*"
 PART = ID + r"(?:\.[a-z0-9_=,.+-]+)?"
@@ -16,7 +17,7 @@ WILDCARDS = {
     "experiment": ID,
     "n": r"\d+",
     "m": r"\d+",
-    "block": r"[a-z_]+\d+-\d+",
+    "block": PATTERN,
     "selector": PART,
     "coder": PART,
     "embedder": PART,
@@ -60,39 +61,3 @@ class Paths:
 def log_of(pattern: str) -> str:
     """Where a stage that makes this file writes its log."""
     return str(Path(pattern).with_suffix(".log"))
-
-
-@dataclass(frozen=True)
-class Block:
-    """Trials first..last of a stream: one artifact, one job. `t00-04` holds trials 0 to 4 of stream `t`."""
-
-    stream: str
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        return f"{self.stream}{self.first:02d}-{self.last:02d}"
-
-    @property
-    def trials(self) -> range:
-        return range(self.first, self.last + 1)
-
-    @classmethod
-    def parse(cls, text: str) -> Block:
-        stream, first, last = re.fullmatch(r"([a-z_]+)(\d+)-(\d+)", text).groups()
-        return cls(stream, int(first), int(last))
-
-
-def blocks(stream: str, n_trials: int, size: int) -> list[Block]:
-    """Trials 0..n_trials-1 in blocks of `size`, the last one shorter if need be."""
-    return [Block(stream, first, min(first + size, n_trials) - 1) for first in range(0, n_trials, size)]
-
-
-def siblings(path: Path) -> list[Path]:
-    """The same file in other blocks of trials: what another number of trials or another block size left behind."""
-    is_block = re.compile(WILDCARDS["block"]).fullmatch
-    own = next((folder for folder in path.parents if is_block(folder.name)), None)
-    if own is None:
-        return []
-    others = (folder for folder in sorted(own.parent.iterdir()) if is_block(folder.name) and folder != own)
-    return [file for folder in others if (file := folder / path.relative_to(own)).is_file()]

@@ -28,10 +28,11 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
 def _commit() -> str | None:
     """The commit of the checkout this library runs from, marked if it has changes; None outside of one."""
     here = Path(__file__).parent
-    answer = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=here, capture_output=True, text=True
-    )
-    return answer.stdout.strip() or None
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        return subprocess.run(command, cwd=here, capture_output=True, text=True).stdout.strip() or None
+    except FileNotFoundError:
+        return None
 
 
 def _processor() -> str:

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from lssc.paths import Block, Paths, blocks
+from lssc.blocks import Block, blocks
+from lssc.paths import Paths
 from lssc.registry import find, param_problems, suggest
+from lssc.registry import names as registry_names
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
 KINDS = ("selector", "coder", "embedder")
@@ -37,8 +39,7 @@ class Part:
         entry = {"name": entry} if isinstance(entry, str) else dict(entry)
         name = entry.pop("name")
         part = find(kind, name)
-        hints = get_type_hints(part.function)
-        given = {k: float(v) if _is_float(hints.get(k), v) else v for k, v in entry.items()}
+        given = {k: float(v) if _is_float(part.hints.get(k), v) else v for k, v in entry.items()}
         return cls(kind, name, {**part.defaults, **given})
 
     @property
@@ -171,7 +172,8 @@ class Study:
         methods = {method.id for method in wanted.methods}
         entry = {key: value for key, value in self.config["experiments"][experiment].items() if key != "figures"}
         entry["overrides"] = {id: value for id, value in wanted.overrides.items() if id in methods}
-        datasets = {wanted.dataset, *(wanted.dataset_of(method) for method in wanted.methods)}
+        overridden = {o["dataset"] for o in entry["overrides"].values() if "dataset" in o}
+        datasets = {wanted.dataset, *overridden, *(wanted.dataset_of(method) for method in wanted.methods)}
         kept = {
             **self.config,
             "run": [experiment],
@@ -288,8 +290,11 @@ def _settings(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 def _shape_problems(config: Mapping[str, Any]) -> list[str]:
     import yaml
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
-    validator = Draft202012Validator(yaml.safe_load(SCHEMA.read_text()))
+    # In JSON 3.0 is an integer; in Python it is no number of trials.
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_text()))
     errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     return [line for error in errors for line in _shape_lines(error)]
 
@@ -305,7 +310,7 @@ def _shape_lines(error: Any) -> list[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{_join(where, key)}: missing" for key in missing]
     if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
-        return [f"{where}: {error.instance!r} is not a valid name; it must match {error.validator_value}"]
+        return [f"{where}: {error.instance!r} is not a valid name; {error.schema['description']}"]
     return [f"{where or 'top level'}: {_brief(error.instance)} {_wanted(error)}"]
 
 
@@ -313,10 +318,10 @@ def _wanted(error: Any) -> str:
     value = error.validator_value
     match error.validator:
         case "type":
-            return f"must be {_TYPES[value]}"
+            return f"must be {_TYPES[value]}" if isinstance(value, str) else "must be a number, text, true or false"
         case "minimum":
             return f"must be at least {value}"
-        case "minItems" | "minLength":
+        case "minItems" | "minLength" | "minProperties":
             return "must not be empty"
         case "uniqueItems":
             return "must not repeat a value"
@@ -349,6 +354,7 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
     for id, entry in config["methods"].items():
         for kind in KINDS:
             problems += _part_problems(f"methods.{id}.{kind}", kind, entry[kind])
+        problems += _pairing_problems(f"methods.{id}", entry)
     for name in config["run"]:
         refer("run", name, "experiments")
     for id, entry in config["experiments"].items():
@@ -383,10 +389,27 @@ def _part_problems(
     return [f"{_join(where, k)}: {p}" for k, p in param_problems(part, given, sizes or {}).items()]
 
 
+def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
+    """Parts that need every point to be a landmark, beside a selector that leaves points out."""
+    names = {kind: entry[kind] if isinstance(entry[kind], str) else entry[kind]["name"] for kind in KINDS}
+    if names["selector"] == "all":
+        return []
+    return [
+        f"{where}.{kind}: {names[kind]!r} needs all points as landmarks; use selector 'all', not {names['selector']!r}"
+        for kind in ("coder", "embedder")
+        if names[kind] in registry_names(kind) and find(kind, names[kind]).needs_all
+    ]
+
+
 def _sweep_problems(config: Mapping[str, Any], experiment: str) -> list[str]:
     """Sweep keys no part of the method takes, and values it cannot have."""
     problems = []
-    for name, grid in config["experiments"][experiment].get("sweep", {}).items():
+    entry = config["experiments"][experiment]
+    swept = {key for grid in entry.get("sweep", {}).values() for key in grid}
+    for key in entry.get("held", ()):
+        if key not in swept:
+            problems.append(f"experiments.{experiment}.held: {key!r} is not swept; {suggest(key, swept)}")
+    for name, grid in entry.get("sweep", {}).items():
         parts = [Part.of(kind, config["methods"][name][kind]) for kind in KINDS]
         known = {key for part in parts for key in part.params}
         for key, values in grid.items():
@@ -423,13 +446,13 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
 
 
 def _is_float(hint: Any, value: Any) -> bool:
-    return hint is float and isinstance(value, int) and not isinstance(value, bool)
+    return getattr(hint, "__origin__", hint) is float and isinstance(value, int) and not isinstance(value, bool)
 
 
 def _short(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0")
 
 
 def _join(where: str, key: str) -> str:

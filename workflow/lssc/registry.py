@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, get_type_hints
 
 from lssc.params import value_problem
@@ -24,31 +24,41 @@ _registered: dict[tuple[str, str], Component] = {}
 
 @dataclass(frozen=True)
 class Component:
-    """A registered function; `warm_up` pays for imports and compiling before the clock starts."""
+    """A registered function.
+
+    `warm_up` pays for imports and compiling before the clock starts; `needs_all` parts work only where every point is a
+    landmark.
+    """
 
     kind: str
     name: str
     function: Callable[..., Any]
     warm_up: Callable[[], None]
+    needs_all: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         wanted = inspect.signature(self.function).parameters
         return self.function(*args, **{k: v for k, v in kwargs.items() if k not in GIVEN or k in wanted})
 
-    @property
+    @cached_property
     def defaults(self) -> dict[str, Any]:
         """Its parameters with their defaults; `inspect.Parameter.empty` for those that config must give."""
         arguments = inspect.signature(self.function).parameters.values()
         return {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in GIVEN}
 
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The annotations of its arguments, with what they say beyond the type."""
+        return get_type_hints(self.function, include_extras=True)
+
 
 def component(
-    kind: str, name: str, *, warm_up: Callable[[], None] = lambda: None
+    kind: str, name: str, *, warm_up: Callable[[], None] = lambda: None, needs_all: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as part `name` of this kind; the file must carry the same name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[kind, name] = Component(kind, name, function, warm_up)
+        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all)
         return function
 
     return register
@@ -78,17 +88,20 @@ def find(kind: str, name: str) -> Component:
 
 def param_problems(part: Component, params: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
     """Parameter -> what is wrong with it; empty if the part can run with these parameters at these sizes."""
-    defaults, hints = part.defaults, get_type_hints(part.function, include_extras=True)
-    numbers = {k: v for k, v in {**defaults, **params}.items() if isinstance(v, int | float)}
+    whole = {**part.defaults, **params}
     problems = {}
-    for key, value in params.items():
-        if key not in defaults:
-            problems[key] = f"unknown parameter of {part.kind} {part.name!r}; {suggest(key, defaults)}"
-        elif problem := value_problem(hints[key], value, {**numbers, **sizes}):
-            problems[key] = f"{value!r} {problem}"
-    for key, default in defaults.items():
-        if default is inspect.Parameter.empty and key not in params:
+    for key, value in whole.items():
+        if key not in part.defaults:
+            problems[key] = f"unknown parameter of {part.kind} {part.name!r}; {suggest(key, part.defaults)}"
+        elif value is inspect.Parameter.empty:
             problems[key] = f"missing; {part.kind} {part.name!r} needs it"
+        elif problem := value_problem(part.hints[key], value, sizes):
+            problems[key] = f"{value!r} {problem}"
+    # Only now do parameters bound each other: a value that is wrong in itself is no bound.
+    sound = {key: value for key, value in whole.items() if key not in problems}
+    for key, value in sound.items():
+        if problem := value_problem(part.hints[key], value, {**sound, **sizes}):
+            problems[key] = f"{value!r} {problem}"
     return problems
 
 

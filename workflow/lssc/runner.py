@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lssc.artifacts import DamagedArtifact, Reader, Record, reading, writing
-from lssc.paths import Block, siblings
+from lssc.blocks import Block, siblings
 from lssc.registry import Component, find
 from lssc.seeding import rng_for
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from lssc.eigen import top_eigenpairs
 from lssc.types import Array, Embedding, IndexArray
 
 # Up to this many vertices a dense solver is quicker and has no trouble with ties.
@@ -49,14 +50,11 @@ def _top_of_piece(
 ) -> tuple[Array, Array]:
     """Largest eigenvalues, descending, and eigenvectors of one connected piece of the graph."""
     from scipy.linalg import eigh
-    from scipy.sparse.linalg import eigsh
 
     scale = sparse.diags(1 / np.sqrt(degree[piece]))
     A = scale @ W[piece][:, piece] @ scale
     k = min(k, len(piece))
-    if len(piece) <= max(DENSE, 4 * k):
-        values, vectors = eigh(A.toarray(), subset_by_index=(len(piece) - k, len(piece) - 1))
-    else:
-        values, vectors = eigsh(A, k=k, which="LA", v0=rng.standard_normal(len(piece)), ncv=max(4 * k, 32))
-    order = np.argsort(-values)
-    return values[order], vectors[:, order]
+    if len(piece) > max(DENSE, 4 * k):
+        return top_eigenpairs(A.dot, len(piece), k, rng=rng)
+    values, vectors = eigh(A.toarray(), subset_by_index=(len(piece) - k, len(piece) - 1))
+    return values[::-1], vectors[:, ::-1]

@@ -17,7 +17,7 @@ def warm_up() -> None:
     import scipy.linalg  # noqa: F401
 
 
-@component("coder", "admm", warm_up=warm_up)
+@component("coder", "admm", warm_up=warm_up, needs_all=True)
 def code_admm(
     X: Array,
     landmarks: IndexArray,

@@ -22,7 +22,7 @@ def warm_up() -> None:
     import scipy.linalg.blas  # noqa: F401
 
 
-@component("coder", "admm_modified", warm_up=warm_up)
+@component("coder", "admm_modified", warm_up=warm_up, needs_all=True)
 def code_admm_modified(
     X: Array,
     landmarks: IndexArray,

@@ -11,7 +11,7 @@ from lssc.params import Above
 from lssc.registry import component
 from lssc.types import Array, Codes, IndexArray
 
-# The penalty on a landmark's own atom; large enough that its coefficient is exactly zero.
+# The penalty on a landmark's own atom, over the largest that could still let it in; its coefficient is exactly zero.
 FORBIDDEN = 1e6
 # Weighted solves take an m x block matrix of penalties: bounds memory where every point is a landmark.
 BLOCK = 1024
@@ -53,7 +53,7 @@ def _solve_without_own(X: Array, own: IndexArray, atoms: Array, lam: float) -> s
     import spams
 
     penalties = np.ones((atoms.shape[1], len(X)), order="F")
-    penalties[own, np.arange(len(X))] = FORBIDDEN
+    penalties[own, np.arange(len(X))] = FORBIDDEN * max(1.0, lam * (X**2).sum(axis=1).max())
     codes = spams.lassoWeighted(np.asfortranarray(X.T), D=atoms, W=penalties, lambda1=1 / lam, mode=2, numThreads=1)
     codes = sparse.csr_matrix(codes.T)
     codes.data[codes.indices == np.repeat(own, np.diff(codes.indptr))] = 0

@@ -13,6 +13,8 @@ from lssc.scaling import unit_rows
 from lssc.types import Array, Codes, IndexArray
 
 CHUNK = 512
+# Cosine below which a residual (of a point of unit length) and an atom count as orthogonal.
+RIGHT_ANGLE = 1e-10
 
 
 @component("coder", "omp")
@@ -52,8 +54,8 @@ def _pursue(X: Array, own: IndexArray, atoms: Array, k: int, tol: float) -> spar
 
     for _ in range(k):
         best, strength = _most_correlated(residual[active], own[active], chosen[active], atoms)
-        # Nothing correlates with what is left: another atom would change nothing.
-        stuck = strength <= np.finfo(float).eps
+        # What is left is at right angles to every atom, up to rounding: another atom would change nothing.
+        stuck = strength <= RIGHT_ANGLE * np.linalg.norm(atoms[best], axis=1)
         finish(active[stuck], chosen[active[stuck]], weights[active[stuck]])
         active, best = active[~stuck], best[~stuck]
         if len(active) == 0:
@@ -82,8 +84,12 @@ def _most_correlated(residual: Array, own: IndexArray, chosen: IndexArray, atoms
 
 def _least_squares(basis: Array, target: Array) -> Array:
     """For each point the weights of its atoms that come closest to it; basis is points x atoms x D."""
-    gram = basis @ basis.transpose(0, 2, 1)
-    return np.linalg.solve(gram, basis @ target[:, :, None])[:, :, 0]
+    gram, right = basis @ basis.transpose(0, 2, 1), basis @ target[:, :, None]
+    try:
+        return np.linalg.solve(gram, right)[:, :, 0]
+    except np.linalg.LinAlgError:
+        # Atoms of some point are dependent up to rounding; many weights fit equally well, take the smallest.
+        return (np.linalg.pinv(gram, hermitian=True) @ right)[:, :, 0]
 
 
 def _widen(table: Array, rows: IndexArray, values: Array) -> Array:

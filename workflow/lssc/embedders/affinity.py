@@ -17,7 +17,7 @@ def warm_up() -> None:
     import scipy.sparse.linalg  # noqa: F401
 
 
-@component("embedder", "affinity", warm_up=warm_up)
+@component("embedder", "affinity", warm_up=warm_up, needs_all=True)
 def embed_affinity(
     codes: sparse.csr_matrix,
     *,

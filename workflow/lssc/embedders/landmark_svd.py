@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from scipy import sparse
 
+from lssc.eigen import top_eigenpairs
 from lssc.params import AtLeast
 from lssc.registry import component
 from lssc.scaling import unit_rows
@@ -63,14 +64,9 @@ def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tupl
 
 
 def _top_by_svd(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    from scipy.sparse.linalg import svds
-
-    if k >= min(A.shape):
-        return _top_by_gram(A, k, rng)
-    start = rng.standard_normal(min(A.shape))
-    _, values, Ut = svds(A, k=k, v0=start, return_singular_vectors="vh")
-    order = np.argsort(-values)
-    return _divide(Ut[order].T, values[order], k)
+    """The same without the m x m matrix, from products with A and its transpose."""
+    squares, U = top_eigenpairs(lambda x: A.T @ (A @ x), A.shape[1], k, rng=rng)
+    return _divide(U, np.sqrt(np.maximum(squares, 0)), k)
 
 
 def _divide(U: Array, values: Array, k: int) -> tuple[Array, Array]:

@@ -43,7 +43,8 @@ def _medoids(X: Array, m: int, *, rng: np.random.Generator, metric: str, max_ite
 
     distances = np.empty((len(X), len(X)), dtype=np.float32)
     for i in range(0, len(X), CHUNK):
-        distances[i : i + CHUNK] = cdist(X[i : i + CHUNK], X, metric)
+        # A zero point has no angle to any other: as far away as one at a right angle.
+        distances[i : i + CHUNK] = np.nan_to_num(cdist(X[i : i + CHUNK], X, metric), nan=1.0)
     start = rng.choice(len(X), m, replace=False).astype(np.uint64)
     result = kmedoids.fasterpam(distances, start, max_iter=max_iter, n_cpu=1)
     return result.medoids, {

@@ -46,13 +46,13 @@ def _medoids(X: Array, m: int, *, rng: np.random.Generator, metric: str, max_ite
         max_iter=max_iter,
         random_state=int(rng.integers(2**31)),
     )
-    with warnings.catch_warnings():
-        # Reaching max_iter is recorded below, empty clusters of duplicate points are harmless, and the rest speaks of
-        # functions that a later scikit-learn will drop.
-        warnings.simplefilter("ignore")
+    # Reaching max_iter is recorded, empty clusters of duplicate points are harmless, and the other warnings speak of
+    # functions that a later scikit-learn will drop.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         model.fit(X)
     return model.medoid_indices_, {
         "cost": float(model.inertia_),
         "n_iter": int(model.n_iter_),
-        "converged": bool(model.n_iter_ < max_iter),
+        "converged": not any("Maximum number of iteration" in str(warning.message) for warning in caught),
     }
