@@ -1,7 +1,7 @@
 # Large-scale sparse subspace clustering using landmarks: config in, the paper's figures out.
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.27")
 
 
 configfile: f"{workflow.basedir}/config/config.yaml"

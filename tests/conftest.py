@@ -87,6 +87,12 @@ experiments:
     trials: 3
     methods: [fsc, esc, omp]
     overrides: { esc: { trials: 1, dataset: raw } }
+  line:
+    dataset: plain
+    n: [30]
+    m: [6, 9]
+    trials: 3
+    methods: [fsc, esc, omp]
     figures: { fig: { x: m, y: accuracy, methods: [fsc, omp] } }
   sweeping:
     dataset: plain

@@ -27,8 +27,6 @@ PARAMS = {
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},
 }
-# Parts that take every point as a landmark, or codes by all points.
-WHOLE = {"all", "admm", "admm_modified", "affinity"}
 # Parts that cost too much to import before they are used.
 HEAVY = ("sklearn", "sklearn_extra", "pandas", "matplotlib", "seaborn", "spams", "kmedoids", "kymatio", "torch")
 N, K, M = 60, 3, 15
@@ -53,7 +51,7 @@ def locked(array):
 
 
 def landmarks_for(part):
-    return locked(np.arange(N) if part.name in WHOLE else generator(1).permutation(N)[:M])
+    return locked(np.arange(N) if part.needs_all or part.name == "all" else generator(1).permutation(N)[:M])
 
 
 @pytest.fixture
@@ -70,7 +68,7 @@ def draw(part):
 
 
 def select(part, X):
-    return part(X, N if part.name in WHOLE else M, rng=generator(), **PARAMS.get(part.name, {}))
+    return part(X, N if part.needs_all or part.name == "all" else M, rng=generator(), **PARAMS.get(part.name, {}))
 
 
 def code(part, X, **more):
@@ -197,7 +195,7 @@ def test_a_dataset_is_the_same_for_the_same_rng(part):
 @every("selector")
 def test_a_selector_gives_m_distinct_indices_in_range(part, X):
     landmarks = select(part, X)
-    m = N if part.name in WHOLE else M
+    m = N if part.needs_all or part.name == "all" else M
     assert isinstance(landmarks, Landmarks)
     assert landmarks.indices.dtype == np.int64
     assert landmarks.indices.shape == (m,)
@@ -224,7 +222,7 @@ def test_a_coder_gives_finite_sparse_codes_of_every_point_by_every_landmark(part
     assert isinstance(codes, Codes)
     assert sparse.issparse(codes.matrix)
     assert codes.matrix.format == "csr"
-    assert codes.matrix.shape == (N, N if part.name in WHOLE else M)
+    assert codes.matrix.shape == (N, N if part.needs_all or part.name == "all" else M)
     assert codes.matrix.dtype == np.float64
     assert np.isfinite(codes.matrix.data).all()
     assert codes.matrix.nnz > 0

@@ -55,12 +55,14 @@ def touch(path):
     return path
 
 
-def test_siblings_are_the_same_file_in_other_blocks(tmp_path):
+def test_siblings_are_the_same_file_in_other_blocks_of_the_same_trials(tmp_path):
     n = tmp_path / "d/n60"
     own = touch(n / "t00-04/uniform-m9/landmarks.h5")
-    others = [touch(n / f"{block}/uniform-m9/landmarks.h5") for block in ("t00-01", "t05-09", "tuning00-04")]
-    for name in ("t00-01/data.h5", "t00-01/uniform-m8/landmarks.h5", "notes/uniform-m9/landmarks.h5", "t10-14/x"):
+    others = [touch(n / f"{block}/uniform-m9/landmarks.h5") for block in ("t00-01", "t04-09")]
+    for name in ("t00-01/data.h5", "t00-01/uniform-m8/landmarks.h5", "notes/uniform-m9/landmarks.h5", "t03-03/x"):
         touch(n / name)
+    for block in ("t05-09", "tuning00-04"):  # nothing in common with the first five trials
+        touch(n / f"{block}/uniform-m9/landmarks.h5")
     assert siblings(own) == sorted(others)
 
 

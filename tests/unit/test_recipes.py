@@ -40,7 +40,7 @@ def runs_of(study, experiments=None):
 ERRORS = [
     # where, value, the one line it gives; {at} is where
     ("experiments.grid.methods", ["fsc", "escc"], "{at}: unknown method 'escc'; did you mean 'esc'?"),
-    ("experiments.grid.figures.fig.methods", ["nix"], "{at}: unknown method 'nix'; known: esc, fsc, omp"),
+    ("experiments.line.figures.fig.methods", ["nix"], "{at}: unknown method 'nix'; known: esc, fsc, omp"),
     ("experiments.grid.overrides", {"nix": {"trials": 1}}, "{at}: unknown method 'nix'; known: esc, fsc, omp"),
     ("experiments.grid.dataset", "plan", "{at}: unknown dataset 'plan'; did you mean 'plain'?"),
     ("experiments.grid.overrides.esc.dataset", "rav", "{at}: unknown dataset 'rav'; did you mean 'raw'?"),
@@ -78,7 +78,7 @@ ERRORS = [
     ("experiments.grid.trials", "3", '{at}: "3" must be a whole number'),
     ("experiments.grid.overrides.esc.trials", 0, "{at}: 0 must be at least 1"),
     (
-        "experiments.grid.figures.fig.y",
+        "experiments.line.figures.fig.y",
         "speed",
         '{at}: "speed" must be one of accuracy, nmi, ari, seconds, cpu_seconds',
     ),
@@ -137,6 +137,29 @@ def test_sizes_are_checked_for_the_experiments_that_run_only(small_config):
     config = changed(small_config, "experiments.sweeping.m", [999])
     load(config)
     assert len(problems_of(changed(config, "run", ["grid", "sweeping"]))) == 1
+
+
+def test_a_figure_over_m_shows_one_n_only(small_config):
+    config = changed(changed(small_config, "experiments.line.n", [30, 60]), "run", ["line"])
+    wanted = "over m it can show one n only; give experiments.line.n one value"
+    assert problems_of(config) == [f"config: experiments.line.figures.fig: {wanted}"]
+
+
+def test_an_experiment_is_a_comparison_or_a_sweep_not_both(small_config):
+    lines = problems_of(changed(small_config, "experiments.sweeping.methods", ["fsc"]))
+    assert lines == ["config: experiments.sweeping: needs either methods or a sweep of some, not both"]
+
+
+def test_a_held_value_must_be_among_those_swept(small_config):
+    lines = problems_of(changed(small_config, "experiments.sweeping.sweep.fsc.scale_rows", [True]))
+    at = "config: experiments.sweeping.sweep.fsc.scale_rows"
+    assert lines == [f"{at}: held at False, which must be among the values"]
+
+
+def test_a_figure_without_any_method_of_its_experiment_is_not_drawn(small_config):
+    study = load(changed(small_config, "experiments.line.methods", ["esc"]))
+    assert study.figures_of("line") == []
+    assert study.with_figures == []
 
 
 def test_a_sweep_with_figures_is_refused(small_config):
@@ -324,7 +347,7 @@ def test_recipes_name_everything_a_stage_needs(small_config):
     assert (data["n_clusters"], data["unit_norm"], data["part"]["params"]["noise"]) == (3, False, 0.2)
     clusters = json.loads(study.clusters_recipe("raw", 30, "t00-01"))
     assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "kmeans": {"n_init": 2, "max_iter": 10}}
-    figure = json.loads(study.figures_recipe("grid"))["fig"]
+    figure = json.loads(study.figures_recipe("line"))["fig"]
     assert (figure["x"], figure["y"], figure["methods"]) == ("m", "accuracy", ["fsc", "omp"])
 
 
@@ -378,8 +401,7 @@ def assert_in_plain_words(error):
 @settings(max_examples=60, phases=[Phase.generate])
 @given(st.data())
 def test_any_value_anywhere_in_the_demo_config_loads_or_is_refused_in_plain_words(demo_config, data):
-    # Sweeps are left to the next test, which knows of a gap there.
-    place = data.draw(st.sampled_from([place for place in places(demo_config) if "sweep" not in place]))
+    place = data.draw(st.sampled_from(list(places(demo_config))))
     try:
         load(put(demo_config, place, data.draw(VALUES)))
     except ConfigError as error:

@@ -27,7 +27,7 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (bool, 1, "must be true or false"),
         (bool, "False", "must be true or false"),
         (str, "a", None),
-        (str, 1, "must be text"),
+        (str, 1, "must be lower-case letters, digits and _"),
         (Literal["a", "b"], "a", None),
         (Literal["a", "b"], "c", "must be one of 'a', 'b'"),
         (Literal["a", "b"], [], "must be one of 'a', 'b'"),

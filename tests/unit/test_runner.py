@@ -200,14 +200,14 @@ def break_an_array(path):
         file["trial_001/x"][0] = 7.0
 
 
-@pytest.mark.parametrize(("damage", "computed"), [(break_file, [0, 1, 2]), (break_an_array, [1, 2])])
-def test_damaged_trials_of_another_block_are_computed_again(make, calls, damage, computed):
+@pytest.mark.parametrize("damage", [break_file, break_an_array])
+def test_trials_of_a_damaged_block_are_computed_again(make, calls, damage):
     expected = records(make("t00-02", reuse=False))
     make("t00-02").unlink()
     damage(make("t00-01"))
     calls.clear()
     made = records(make("t00-02"))
-    assert [trial for trial in computed if trial in calls] == computed
+    assert calls == [0, 1, 2]
     assert {t: r.content for t, r in made.items()} == {t: r.content for t, r in expected.items()}
 
 

@@ -19,8 +19,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from lssc import __version__
-
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
@@ -84,7 +82,6 @@ def writing(path: Path) -> Iterator[Writer]:
     """Write an artifact: it takes its name only when every trial is on disk; on an error nothing is left behind."""
     with replacing(path) as temporary:
         with h5py.File(temporary, "w", userblock_size=HEAD) as file:
-            file.attrs["library"] = __version__
             yield Writer(file)
         _seal(temporary)
 

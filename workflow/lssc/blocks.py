@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PATTERN = r"[a-z_]+\d+-\d+"
+PATTERN = r"(?:[a-z_]+)(?:\d+)-(?:\d+)"
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class Block:
     def trials(self) -> range:
         return range(self.first, self.last + 1)
 
+    def overlaps(self, other: Block) -> bool:
+        return self.stream == other.stream and self.first <= other.last and other.first <= self.last
+
     @classmethod
     def parse(cls, text: str) -> Block:
         parts = re.fullmatch(r"([a-z_]+)(\d+)-(\d+)", text)
@@ -38,9 +41,11 @@ def blocks(stream: str, n_trials: int, size: int) -> list[Block]:
 
 
 def siblings(path: Path) -> list[Path]:
-    """The same file in other blocks of trials: what another number of trials or another block size left behind."""
+    """The same file in other blocks that share trials with its own: left by another number of trials or block size."""
     own = next((folder for folder in path.parents if re.fullmatch(PATTERN, folder.name)), None)
     if own is None or not own.parent.is_dir():
         return []
-    others = (folder for folder in sorted(own.parent.iterdir()) if re.fullmatch(PATTERN, folder.name) and folder != own)
-    return [file for folder in others if (file := folder / path.relative_to(own)).is_file()]
+    block = Block.parse(own.name)
+    names = (folder.name for folder in sorted(own.parent.iterdir()) if re.fullmatch(PATTERN, folder.name))
+    others = (name for name in names if name != own.name and block.overlaps(Block.parse(name)))
+    return [file for name in others if (file := own.parent / name / path.relative_to(own)).is_file()]

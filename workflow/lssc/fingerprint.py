@@ -29,12 +29,9 @@ def _reach(module: str) -> frozenset[str]:
         if (current := waiting.pop()) not in seen:
             seen.add(current)
             waiting.extend(_imports(current))
+            # Importing a module runs its packages first.
+            waiting.extend(filter(_exists, [current.rpartition(".")[0]]))
     return frozenset(seen)
-
-
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(_file(module).read_text())
 
 
 def _file(module: str) -> Path:
@@ -50,7 +47,7 @@ def _exists(module: str) -> bool:
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     found: list[str] = []
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(ast.parse(_file(module).read_text())):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -33,5 +33,5 @@ def cluster(
         # Fewer distinct rows than clusters leave some clusters empty, which the scores show better than a warning.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, random_state=seed).fit(vectors)
-    info = {"inertia": float(model.inertia_), "n_iter": int(model.n_iter_)}
+    info = {"inertia": float(model.inertia_), "n_iter": int(model.n_iter_), "converged": bool(model.n_iter_ < max_iter)}
     return Clusters(model.labels_.astype(np.int64), info)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,10 +59,20 @@ def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
     if get_origin(hint) is Literal:
         choices = get_args(hint)
         return None if value in choices else f"must be one of {', '.join(map(repr, choices))}"
-    return None if _is_a(hint, value) else f"must be {_PLAIN[hint]}"
+    if hint not in _PLAIN:
+        raise TypeError(f"a parameter may be {', '.join(t.__name__ for t in _PLAIN)} or a Literal, not {hint}")
+    if _is_a(hint, value):
+        return None
+    return f"must be {_PLAIN[hint]}" + (", not text: write 1.0e-6 for 1e-6" if _is_number_as_text(value) else "")
 
 
-_PLAIN = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+# Text becomes part of a path.
+_PLAIN = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a finite number",
+    str: "lower-case letters, digits and _",
+}
 
 
 def _is_a(kind: type, value: Any) -> bool:
@@ -69,4 +80,11 @@ def _is_a(kind: type, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if kind is str:
+        return isinstance(value, str) and re.fullmatch("[a-z0-9_]+", value) is not None
     return isinstance(value, kind)
+
+
+def _is_number_as_text(value: Any) -> bool:
+    """YAML takes 1e-6, without a point, for text."""
+    return isinstance(value, str) and re.fullmatch(r"[+-]?\d+e[+-]?\d+", value) is not None

@@ -18,6 +18,8 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from lssc.artifacts import replacing
+
 NAMES = {
     "m": "number of landmarks $m$",
     "n": "number of points $n$",
@@ -25,7 +27,7 @@ NAMES = {
     "nmi": "normalised mutual information",
     "ari": "adjusted Rand index",
     "seconds": "runtime (seconds, one thread)",
-    "cpu_seconds": "CPU time (seconds, one thread)",
+    "cpu_seconds": "runtime (CPU seconds, one thread)",
     "lam": "$\\lambda$",
     "alpha": "$\\alpha$",
     "k": "$k$",
@@ -46,8 +48,9 @@ def set_style() -> None:
 
 def save(figure: Figure, *paths: Path) -> None:
     for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, metadata=METADATA[path.suffix[1:]])
+        kind = path.suffix[1:]
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=kind, metadata=METADATA[kind])
     plt.close(figure)
 
 
@@ -56,7 +59,7 @@ def curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = scores[scores["method"].isin(spec["methods"])]
     if spec["x"] != "m":
         return scores
-    full = scores["m"] == scores["n"]
+    full = scores["full_data"]
     repeated = [scores[full].assign(m=m) for m in spec["ms"]]
     return pd.concat([scores[~full], *repeated], ignore_index=True)
 
@@ -72,7 +75,7 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
     set_style()
     rows = curves(scores, spec)
     table, most = summary(rows, spec), rows["trial"].nunique()
-    full = set(scores.loc[scores["m"] == scores["n"], "method"])
+    full = set(scores.loc[scores["full_data"], "method"])
     figure, axes = plt.subplots(figsize=(5.6, 3.8))
     for place, (method, label) in enumerate(spec["order"].items()):
         part = table[table["method"] == method].sort_values(spec["x"])
@@ -89,7 +92,9 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
 
 
 def _colour(place: int) -> Any:
-    return sns.color_palette("colorblind")[COLOURS[place % len(COLOURS)]]
+    if place < len(COLOURS):
+        return sns.color_palette("colorblind")[COLOURS[place]]
+    return sns.color_palette("husl", 8)[(place - len(COLOURS)) % 8]
 
 
 def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color: Any, **look: Any) -> None:
@@ -137,20 +142,31 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
 def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series) -> None:
     used = [c for c in rows if c.startswith("set_") and rows[c].notna().all()]
     lines = [c for c in used if c in ("set_dataset", "set_scale_rows")]
-    x, *others = [c for c in used if c not in lines]
+    # With nothing else to show along the axis, what would tell lines apart goes there.
+    x, *others = [c for c in used if c not in lines] or [lines.pop()]
     means = rows.groupby(used, sort=False)["accuracy"].mean().reset_index()
-    for key, part in means.groupby(lines, sort=False):
-        curve = part.groupby(x)["accuracy"].max()
-        axes.plot(
-            curve.index, curve.values, marker="o", markersize=3.5, **_sweep_style(dict(zip(lines, key, strict=True)))
-        )
-    axes.plot(json.loads(best["setting"])[x[4:]], best["accuracy"], "*", color="black", markersize=13, zorder=5)
-    axes.set_xscale("log")
-    ticks = sorted(rows[x].unique())
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ticks = {value: _place(value, i) for i, value in enumerate(means[x].unique())}
+    for key, part in means.groupby(lines, sort=False) if lines else [((), means)]:
+        curve = part.groupby(x, sort=False)["accuracy"].max()
+        style = _sweep_style(dict(zip(lines, key, strict=True)))
+        axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **style)
+    chosen = ticks[json.loads(best["setting"])[x[4:]]]
+    axes.plot(chosen, best["accuracy"], "*", color="black", markersize=13, zorder=5)
+    if min(ticks.values()) > 0:
+        axes.set_xscale("log")
+    axes.set_xticks(list(ticks.values()), [f"{v:g}" if _is_number(v) else str(v) for v in ticks])
     axes.xaxis.set_minor_formatter(NullFormatter())
     best_of = f" (best {', '.join(NAMES.get(c[4:], c[4:]) for c in others)} at each)" if others else ""
     axes.set(xlabel=NAMES.get(x[4:], x[4:]) + best_of, ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
+
+
+def _place(value: Any, index: int) -> float:
+    """Where a value stands on its axis: numbers at themselves, names one after the other."""
+    return float(value) if _is_number(value) else float(index)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
 def _sweep_style(setting: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,11 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
-        "machine": {"system": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
+        "machine": {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+        },
         "config": config,
     }
 

@@ -112,7 +112,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A grid of runs; `seen` are the datasets and numbers of trials that differ by method."""
+    """A grid of runs; `overrides` holds the datasets and numbers of trials that differ by method."""
 
     id: str
     title: str
@@ -185,11 +185,12 @@ class Study:
 
     @property
     def with_figures(self) -> list[str]:
-        return [id for id, experiment in self.experiments.items() if experiment.figures]
+        """The experiments that have something to draw."""
+        return [id for id in self.experiments if self._figures(id)]
 
     def figures_of(self, experiment: str) -> list[str]:
         """Every figure as PDF and PNG, with the numbers it shows."""
-        names = [f"figures/{id}.{end}" for id in self.experiments[experiment].figures for end in ("pdf", "png", "csv")]
+        names = [f"figures/{id}.{end}" for id in self._figures(experiment) for end in ("pdf", "png", "csv")]
         return [self.paths.experiment(name).format(experiment=experiment) for name in names]
 
     def results_of(self, experiment: str) -> list[str]:
@@ -204,7 +205,13 @@ class Study:
         # Colours follow the methods table, so that a method looks the same in every figure.
         order = {id: entry["label"] for id, entry in self.config["methods"].items()}
         common = {"methods": list(order), "title": wanted.title, "ms": wanted.ms, "order": order}
-        return json.dumps({id: {**common, **entry} for id, entry in wanted.figures.items()})
+        return json.dumps({id: {**common, **entry} for id, entry in self._figures(experiment).items()})
+
+    def _figures(self, experiment: str) -> dict[str, Mapping[str, Any]]:
+        """The figures of an experiment that any of its methods appears in."""
+        ids = {method.id for method in self.experiments[experiment].methods}
+        figures = self.experiments[experiment].figures
+        return {id: entry for id, entry in figures.items() if ids & set(entry.get("methods", ids))}
 
     def held_values(self, experiment: str) -> str:
         """The method's own values of the keys that a sweep shows but does not choose, as JSON."""
@@ -359,8 +366,12 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
         refer("run", name, "experiments")
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
-        if "methods" not in entry and "sweep" not in entry:
-            problems.append(f"{at}.methods: missing; name the methods to run, or a sweep")
+        if ("methods" in entry) == ("sweep" in entry):
+            problems.append(
+                f"{at}: needs either methods or a sweep of some, not both"
+                if "sweep" in entry
+                else f"{at}.methods: missing; name the methods to run, or a sweep"
+            )
         refer(f"{at}.dataset", entry["dataset"], "datasets")
         lists = {at: entry, **{f"{at}.figures.{id}": figure for id, figure in entry.get("figures", {}).items()}}
         for where, owner in lists.items():
@@ -377,16 +388,14 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
     return problems or [p for id in config["experiments"] for p in _sweep_problems(config, id)]
 
 
-def _part_problems(
-    where: str, kind: str, entry: str | Mapping[str, Any], sizes: Mapping[str, int] | None = None
-) -> list[str]:
+def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> list[str]:
     entry = {"name": entry} if isinstance(entry, str) else entry
     try:
         part = find(kind, entry["name"])
     except LookupError as error:
         return [f"{where}: {error}"]
     given = {k: v for k, v in entry.items() if k != "name"}
-    return [f"{_join(where, k)}: {p}" for k, p in param_problems(part, given, sizes or {}).items()]
+    return [f"{_join(where, k)}: {p}" for k, p in param_problems(part, given, {}).items()]
 
 
 def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
@@ -407,10 +416,16 @@ def _sweep_problems(config: Mapping[str, Any], experiment: str) -> list[str]:
     entry = config["experiments"][experiment]
     swept = {key for grid in entry.get("sweep", {}).values() for key in grid}
     for key in entry.get("held", ()):
-        if key not in swept:
-            problems.append(f"experiments.{experiment}.held: {key!r} is not swept; {suggest(key, swept)}")
+        if key not in swept - {"dataset"}:
+            problems.append(f"experiments.{experiment}.held: {key!r} is no swept parameter; {suggest(key, swept)}")
     for name, grid in entry.get("sweep", {}).items():
         parts = [Part.of(kind, config["methods"][name][kind]) for kind in KINDS]
+        own = {key: value for part in parts for key, value in part.params.items()}
+        for key in set(entry.get("held", ())) & set(grid):
+            if key in own and own[key] not in grid[key]:
+                problems.append(
+                    f"experiments.{experiment}.sweep.{name}.{key}: held at {own[key]!r}, which must be among the values"
+                )
         known = {key for part in parts for key in part.params}
         for key, values in grid.items():
             where = f"experiments.{experiment}.sweep.{name}.{key}"
@@ -440,8 +455,13 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
                     found = param_problems(find(part.kind, part.name), part.params, {"n": n, "m": m})
                     problems += [f"methods.{method.id}.{part.kind}.{k}: {p} in {at}" for k, p in found.items()]
     for figure, entry in experiment.figures.items():
+        other = {"m": "n", "n": "m"}[entry["x"]]
         if experiment.is_sweep:
             problems.append(f"{at}.figures.{figure}: a sweep draws its own figure; remove {entry}")
+        elif len(experiment.ns if other == "n" else experiment.ms) > 1:
+            problems.append(
+                f"{at}.figures.{figure}: over {entry['x']} it can show one {other} only; give {at}.{other} one value"
+            )
     return problems
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lssc import __version__
 from lssc.artifacts import DamagedArtifact, Reader, Record, reading, writing
 from lssc.blocks import Block, siblings
 from lssc.registry import Component, find
@@ -79,7 +80,7 @@ def run_stage(
     except DamagedArtifact as error:
         sys.exit(set_aside(error))
     except OSError as error:
-        sys.exit(f"{args.out}: {error}")
+        sys.exit(f"while making {args.out}: {error}")
 
 
 def make_artifact(
@@ -118,8 +119,8 @@ def set_aside(error: DamagedArtifact) -> str:
 
 def _computed(compute: Compute, trial: Trial, key: str) -> Record:
     record = compute(trial)
-    origin = {"recipe": trial.recipe, "trial": trial.number, "key": key, "threads": os.environ.get("OMP_NUM_THREADS")}
-    return Record(record.arrays, {**record.facts, **origin})
+    made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
+    return Record(record.arrays, {**record.facts, **made_by, "recipe": trial.recipe, "trial": trial.number, "key": key})
 
 
 def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:

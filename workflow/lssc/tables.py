@@ -37,6 +37,7 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
                     "trial": trial,
                     "method": run.method.id,
                     "label": run.method.label,
+                    "full_data": run.method.uses_all_points,
                     **setting,
                     **{key: _rounded(key, values[key]) for key in COLUMNS},
                 }

@@ -9,7 +9,7 @@ rule select_landmarks:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        recipe=part_recipe("selector", m=n_landmarks),
+        recipe=part_recipe("selector", m=n_landmarks, n_clusters=n_clusters),
         code=part_code("select_landmarks", "selector"),
     shell:
         "python -m lssc.stages.select_landmarks --data {input.data:q}"
@@ -28,7 +28,7 @@ rule code_points:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        recipe=part_recipe("coder"),
+        recipe=part_recipe("coder", n_clusters=n_clusters),
         code=part_code("code_points", "coder"),
     shell:
         "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q}"

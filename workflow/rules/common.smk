@@ -1,4 +1,4 @@
-# Functions only: what the rules say by name. Everything they know comes from the study and the registry.
+# The study that config describes, and the functions that rules call by name. No rule here.
 import os
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ wildcard_constraints:
 def lift_local_rate_limit():
     # Snakemake's limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by the
     # thousandth job that takes a whole core. On one machine the cores are limit enough.
-    if workflow.local_exec:
+    if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
 
 

@@ -31,7 +31,7 @@ def farthest_first(X: Array, m: int, *, lam: float, first: int) -> Landmarks:
     """The search from a given first exemplar; indices in order of selection."""
     search = _Search(X, m, lam)
     search.add(first)
-    # The codes by a single exemplar have a closed form: this first pass looks at every point.
+    # One pass over all points gives bounds below the trivial ones, which are equal for points of unit length.
     search.bound[:] = search.costs(np.arange(len(X)))
     while search.size < m:
         search.add(search.worst())

@@ -21,9 +21,9 @@ def main() -> None:
     scores = pd.read_csv(args.scores)
     rows = scores.to_dict("records")
     best = pd.DataFrame(best_settings(rows, args.held))
-    save(plot_sweep(scores, best), args.pdf, args.png)
     for path, table in ((args.table, pd.DataFrame(sweep_table(rows))), (args.best, best)):
         write_text(path, table.to_csv(index=False, float_format="%.6g"))
+    save(plot_sweep(scores, best), args.pdf, args.png)
 
 
 if __name__ == "__main__":

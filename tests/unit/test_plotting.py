@@ -1,0 +1,83 @@
+"""The numbers that figures show, and figures of every shape of experiment."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lssc.plotting import curves, plot_curves, plot_sweep, save, summary
+from lssc.tuning import best_settings
+
+SHOWN = {"few": "Few", "all": "All"}
+SPEC = {"x": "m", "y": "accuracy", "methods": list(SHOWN), "ms": [10, 30], "order": SHOWN, "title": "n = 30"}
+
+
+def score(method, m, trial, accuracy, full=False):
+    return {"method": method, "label": method.title(), "n": 30, "m": m, "trial": trial, "full_data": full,
+            "accuracy": accuracy, "cpu_seconds": 0.5}  # fmt: skip
+
+
+@pytest.fixture
+def scores():
+    few = [score("few", m, trial, m / 100 + trial / 10) for m in (10, 30) for trial in (0, 1)]
+    return pd.DataFrame([*few, score("all", 30, 0, 0.9, full=True), score("other", 10, 0, 0.1)])
+
+
+def test_a_method_of_all_points_shows_at_every_m_and_a_landmark_method_with_m_equal_to_n_only_there(scores):
+    table = summary(curves(scores, SPEC), SPEC).set_index(["method", "m"])
+    assert table.loc[("all", 10), "mean"] == table.loc[("all", 30), "mean"] == 0.9
+    assert table.loc[("few", 10), "mean"] == pytest.approx(0.15)
+    assert table.loc[("few", 30), "mean"] == pytest.approx(0.35)
+    assert table.loc[("few", 10), "std"] == pytest.approx(0.1 / 2**0.5)
+    assert table["trials"].to_dict()[("few", 30)] == 2
+
+
+def test_only_the_methods_of_the_figure_are_shown(scores):
+    assert set(curves(scores, SPEC)["method"]) == {"few", "all"}
+
+
+def test_the_legend_says_where_trials_are_fewer(scores):
+    axes = plot_curves(scores, SPEC).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Few", "All (1 trials)"]
+
+
+@pytest.mark.parametrize("y", ["accuracy", "cpu_seconds"])
+def test_figures_are_the_same_files_every_time(scores, y, tmp_path):
+    for name in ("one", "two"):
+        save(plot_curves(scores, {**SPEC, "y": y}), tmp_path / f"{name}.pdf", tmp_path / f"{name}.png")
+    for end in ("pdf", "png"):
+        assert (tmp_path / f"one.{end}").read_bytes() == (tmp_path / f"two.{end}").read_bytes()
+
+
+SWEEPS = {
+    "one number": [{"lam": 5}, {"lam": 10}],
+    "one value": [{"lam": 5}],
+    "zero among the numbers": [{"noise": 0}, {"noise": 10}],
+    "names": [{"metric": "cityblock"}, {"metric": "cosine"}],
+    "switch only": [{"scale_rows": True}, {"scale_rows": False}],
+    "dataset only": [{"dataset": "unit"}, {"dataset": "unit_raw"}],
+    "two numbers and a dataset": [
+        {"dataset": d, "lam": lam, "t": t} for d in ("a", "a_raw") for lam in (1, 2) for t in (3, 4)
+    ],
+}
+
+
+@pytest.mark.parametrize("settings", SWEEPS.values(), ids=SWEEPS)
+def test_every_sweep_that_config_allows_can_be_drawn(settings, tmp_path):
+    rows = [
+        {"method": "esc", "label": "ESC", "setting": json.dumps(setting), "accuracy": 0.5 + i / 100}
+        for i, setting in enumerate(settings)
+    ]
+    best = best_settings(rows, {})
+    assert json.loads(best[0]["setting"]) == settings[-1]
+    save(plot_sweep(pd.DataFrame(rows), pd.DataFrame(best)), tmp_path / "sweep.png")
+    assert (tmp_path / "sweep.png").stat().st_size > 1000
+
+
+def test_methods_with_different_parameters_share_a_sweep_figure():
+    rows = [
+        {"method": m, "label": m, "setting": json.dumps({key: 2}), "accuracy": 0.5}
+        for m, key in (("a", "k"), ("b", "t"))
+    ]
+    titles = [axes.get_title() for axes in plot_sweep(pd.DataFrame(rows), pd.DataFrame(best_settings(rows, {}))).axes]
+    assert titles[:2] == ["a", "b"]
