@@ -23,7 +23,9 @@ class ConfigError(Exception):
     """Everything wrong with a config, one line each: key, value, what would be right."""
 
     def __init__(self, problems: list[str]) -> None:
-        super().__init__("\n".join(f"config: {problem}" for problem in problems))
+        # Keys may hold anything, line breaks too.
+        plain = ("".join(c if c.isprintable() else "?" for c in problem) for problem in problems)
+        super().__init__("\n".join(f"config: {problem}" for problem in plain))
 
 
 @dataclass(frozen=True)
