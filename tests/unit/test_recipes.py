@@ -85,7 +85,7 @@ ERRORS = [
     ("experiments.grid.methods", MISSING, "{at}: missing; name the methods to run, or a sweep"),
     ("experiments.grid.trials", MISSING, "{at}: missing"),
     ("experiments.grid.trial", 3, "{at}: unknown key; did you mean 'trials'?"),
-    ("experiments.sweeping.sweep.fsc.lamb", [1], "{at}: no part of 'fsc' has it; did you mean 'lam'?"),
+    ("experiments.sweeping.sweep.fsc.lamb", [1], "{at}: no part of the method has it; did you mean 'lam'?"),
     ("experiments.sweeping.sweep.fsc.lam", [5, -5], "{at}: -5 must be greater than 0"),
     ("experiments.sweeping.sweep.fsc.lam", [], "{at}: [] must not be empty"),
     ("experiments.sweeping.sweep.fsc.dataset", ["plaid"], "{at}: unknown dataset 'plaid'; did you mean 'plain'?"),

@@ -7,16 +7,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from lssc.blocks import Block, blocks
+from lssc.checking import KINDS, config_problems
 from lssc.paths import Paths
-from lssc.registry import find, param_problems, suggest
-from lssc.registry import names as registry_names
-
-SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
-KINDS = ("selector", "coder", "embedder")
+from lssc.registry import find, param_problems
 
 
 class ConfigError(Exception):
@@ -242,8 +238,7 @@ class Study:
 
 def load(config: Mapping[str, Any]) -> Study:
     """The study a config describes; ConfigError with every problem found, before anything runs."""
-    problems = _shape_problems(config) or _reference_problems(config)
-    if problems:
+    if problems := config_problems(config):
         raise ConfigError(problems)
     datasets = {
         id: Dataset(id, Part.of("dataset", e["generator"]), e["n_clusters"], e["unit_norm"])
@@ -296,150 +291,6 @@ def _settings(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _shape_problems(config: Mapping[str, Any]) -> list[str]:
-    import yaml
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    # In JSON 3.0 is an integer; in Python it is no number of trials.
-    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_text()))
-    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    return [line for error in errors for line in _shape_lines(error)]
-
-
-def _shape_lines(error: Any) -> list[str]:
-    """One schema error as lines for people."""
-    where = ".".join(map(str, error.absolute_path))
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = [key for key in error.instance if key not in known]
-        return [f"{_join(where, key)}: unknown key; {suggest(key, known)}" for key in unknown]
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        return [f"{_join(where, key)}: missing" for key in missing]
-    if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
-        return [f"{where}: {error.instance!r} is not a valid name; {error.schema['description']}"]
-    return [f"{where or 'top level'}: {_brief(error.instance)} {_wanted(error)}"]
-
-
-def _wanted(error: Any) -> str:
-    value = error.validator_value
-    match error.validator:
-        case "type":
-            return f"must be {_TYPES[value]}" if isinstance(value, str) else "must be a number, text, true or false"
-        case "minimum":
-            return f"must be at least {value}"
-        case "minItems" | "minLength" | "minProperties":
-            return "must not be empty"
-        case "uniqueItems":
-            return "must not repeat a value"
-        case "enum":
-            return f"must be one of {', '.join(map(str, value))}"
-        case "anyOf":
-            return "must be a name, or a mapping with a name and parameters"
-    return f"is not allowed: {error.message}"
-
-
-_TYPES = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "text",
-    "integer": "a whole number",
-    "boolean": "true or false",
-}
-
-
-def _reference_problems(config: Mapping[str, Any]) -> list[str]:
-    """Names that point nowhere, and parameters that no part takes."""
-    problems: list[str] = []
-
-    def refer(where: str, name: str, table: str) -> None:
-        if name not in config[table]:
-            problems.append(f"{where}: unknown {table.removesuffix('s')} {name!r}; {suggest(name, config[table])}")
-
-    for id, entry in config["datasets"].items():
-        problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
-    for id, entry in config["methods"].items():
-        for kind in KINDS:
-            problems += _part_problems(f"methods.{id}.{kind}", kind, entry[kind])
-        problems += _pairing_problems(f"methods.{id}", entry)
-    for name in config["run"]:
-        refer("run", name, "experiments")
-    for id, entry in config["experiments"].items():
-        at = f"experiments.{id}"
-        if ("methods" in entry) == ("sweep" in entry):
-            problems.append(
-                f"{at}: needs either methods or a sweep of some, not both"
-                if "sweep" in entry
-                else f"{at}.methods: missing; name the methods to run, or a sweep"
-            )
-        refer(f"{at}.dataset", entry["dataset"], "datasets")
-        lists = {at: entry, **{f"{at}.figures.{id}": figure for id, figure in entry.get("figures", {}).items()}}
-        for where, owner in lists.items():
-            for name in owner.get("methods", ()):
-                refer(f"{where}.methods", name, "methods")
-        for name, override in entry.get("overrides", {}).items():
-            refer(f"{at}.overrides", name, "methods")
-            if "dataset" in override:
-                refer(f"{at}.overrides.{name}.dataset", override["dataset"], "datasets")
-        for name, grid in entry.get("sweep", {}).items():
-            refer(f"{at}.sweep", name, "methods")
-            for dataset in grid.get("dataset", ()):
-                refer(f"{at}.sweep.{name}.dataset", dataset, "datasets")
-    return problems or [p for id in config["experiments"] for p in _sweep_problems(config, id)]
-
-
-def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> list[str]:
-    entry = {"name": entry} if isinstance(entry, str) else entry
-    try:
-        part = find(kind, entry["name"])
-    except LookupError as error:
-        return [f"{where}: {error}"]
-    given = {k: v for k, v in entry.items() if k != "name"}
-    return [f"{_join(where, k)}: {p}" for k, p in param_problems(part, given, {}).items()]
-
-
-def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
-    """Parts that need every point to be a landmark, beside a selector that leaves points out."""
-    names = {kind: entry[kind] if isinstance(entry[kind], str) else entry[kind]["name"] for kind in KINDS}
-    if names["selector"] == "all":
-        return []
-    return [
-        f"{where}.{kind}: {names[kind]!r} needs all points as landmarks; use selector 'all', not {names['selector']!r}"
-        for kind in ("coder", "embedder")
-        if names[kind] in registry_names(kind) and find(kind, names[kind]).needs_all
-    ]
-
-
-def _sweep_problems(config: Mapping[str, Any], experiment: str) -> list[str]:
-    """Sweep keys no part of the method takes, and values it cannot have."""
-    problems = []
-    entry = config["experiments"][experiment]
-    swept = {key for grid in entry.get("sweep", {}).values() for key in grid}
-    for key in entry.get("held", ()):
-        if key not in swept - {"dataset"}:
-            problems.append(f"experiments.{experiment}.held: {key!r} is no swept parameter; {suggest(key, swept)}")
-    for name, grid in entry.get("sweep", {}).items():
-        parts = [Part.of(kind, config["methods"][name][kind]) for kind in KINDS]
-        own = {key: value for part in parts for key, value in part.params.items()}
-        for key in set(entry.get("held", ())) & set(grid):
-            if key in own and own[key] not in grid[key]:
-                problems.append(
-                    f"experiments.{experiment}.sweep.{name}.{key}: held at {own[key]!r}, which must be among the values"
-                )
-        known = {key for part in parts for key in part.params}
-        for key, values in grid.items():
-            where = f"experiments.{experiment}.sweep.{name}.{key}"
-            if key != "dataset" and key not in known:
-                problems.append(f"{where}: no part of {name!r} has it; {suggest(key, {*known, 'dataset'})}")
-            for part, value in itertools.product((p for p in parts if key in p.params), values):
-                found = param_problems(find(part.kind, part.name), {**part.params, key: value}, {})
-                problems += [f"{where}: {problem}" for problem in found.values()]
-    # Two parts of a method may share a parameter, and would say the same.
-    return list(dict.fromkeys(problems))
-
-
 def _size_problems(study: Study, experiment: Experiment) -> list[str]:
     """Numbers of points, landmarks and neighbours that do not fit each other."""
     at, problems = f"experiments.{experiment.id}", []
@@ -475,12 +326,3 @@ def _short(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value).removesuffix(".0")
-
-
-def _join(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else str(key)
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,178 @@
+"""Everything that can be wrong with a config before it is one: its shape, and names that point nowhere."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lssc.registry import find, names, param_problems, suggest
+
+SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
+KINDS = ("selector", "coder", "embedder")
+
+
+def config_problems(config: Mapping[str, Any]) -> list[str]:
+    """One line per problem: key, value, what would be right. What needs sizes to be known is left to the recipes."""
+    return _shape_problems(config) or _reference_problems(config) or _sweeps_problems(config)
+
+
+def _shape_problems(config: Mapping[str, Any]) -> list[str]:
+    import yaml
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    # In JSON 3.0 is an integer; in Python it is no number of trials.
+    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_text()))
+    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
+    return [line for error in errors for line in _shape_lines(error)]
+
+
+def _shape_lines(error: Any) -> list[str]:
+    """One schema error as lines for people."""
+    where = ".".join(map(str, error.absolute_path))
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = [key for key in error.instance if key not in known]
+        return [f"{_join(where, key)}: unknown key; {suggest(key, known)}" for key in unknown]
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return [f"{_join(where, key)}: missing" for key in missing]
+    if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
+        return [f"{where}: {error.instance!r} is not a valid name; {error.schema['description']}"]
+    return [f"{where or 'top level'}: {_brief(error.instance)} {_wanted(error)}"]
+
+
+def _wanted(error: Any) -> str:
+    value = error.validator_value
+    match error.validator:
+        case "type":
+            return f"must be {_TYPES[value]}" if isinstance(value, str) else "must be a number, text, true or false"
+        case "minimum":
+            return f"must be at least {value}"
+        case "minItems" | "minLength" | "minProperties":
+            return "must not be empty"
+        case "uniqueItems":
+            return "must not repeat a value"
+        case "enum":
+            return f"must be one of {', '.join(map(str, value))}"
+        case "anyOf":
+            return "must be a name, or a mapping with a name and parameters"
+    return f"is not allowed: {error.message}"
+
+
+_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+}
+
+
+def _reference_problems(config: Mapping[str, Any]) -> list[str]:
+    """Names that point nowhere, and parameters that no part takes."""
+    problems = []
+    for id, entry in config["datasets"].items():
+        problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
+    for id, entry in config["methods"].items():
+        for kind in KINDS:
+            problems += _part_problems(f"methods.{id}.{kind}", kind, entry[kind])
+        problems += _pairing_problems(f"methods.{id}", entry)
+    for where, name, table in _references(config):
+        if name not in config[table]:
+            problems.append(f"{where}: unknown {table.removesuffix('s')} {name!r}; {suggest(name, config[table])}")
+    return problems
+
+
+def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Every name that must be an entry of a table: where it stands, the name, the table."""
+    yield from (("run", name, "experiments") for name in config["run"])
+    for id, entry in config["experiments"].items():
+        at = f"experiments.{id}"
+        yield f"{at}.dataset", entry["dataset"], "datasets"
+        yield from ((f"{at}.methods", name, "methods") for name in entry.get("methods", ()))
+        for figure, shown in entry.get("figures", {}).items():
+            yield from ((f"{at}.figures.{figure}.methods", name, "methods") for name in shown.get("methods", ()))
+        for name, override in entry.get("overrides", {}).items():
+            yield f"{at}.overrides", name, "methods"
+            if "dataset" in override:
+                yield f"{at}.overrides.{name}.dataset", override["dataset"], "datasets"
+        for name, grid in entry.get("sweep", {}).items():
+            yield f"{at}.sweep", name, "methods"
+            yield from ((f"{at}.sweep.{name}.dataset", dataset, "datasets") for dataset in grid.get("dataset", ()))
+
+
+def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> list[str]:
+    try:
+        part = find(kind, _name(entry))
+    except LookupError as error:
+        return [f"{where}: {error}"]
+    return [f"{where}.{key}: {problem}" for key, problem in param_problems(part, _given(entry), {}).items()]
+
+
+def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
+    """Parts that need every point to be a landmark, beside a selector that leaves points out."""
+    selector = _name(entry["selector"])
+    if selector == "all":
+        return []
+    return [
+        f"{where}.{kind}: {name!r} needs all points as landmarks; use selector 'all', not {selector!r}"
+        for kind, name in (("coder", _name(entry["coder"])), ("embedder", _name(entry["embedder"])))
+        if name in names(kind) and find(kind, name).needs_all
+    ]
+
+
+def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for id, entry in config["experiments"].items():
+        at = f"experiments.{id}"
+        if "methods" not in entry and "sweep" not in entry:
+            problems.append(f"{at}.methods: missing; name the methods to run, or a sweep")
+        elif "methods" in entry and "sweep" in entry:
+            problems.append(f"{at}: needs either methods or a sweep of some, not both")
+        swept = {key for grid in entry.get("sweep", {}).values() for key in grid} - {"dataset"}
+        for key in entry.get("held", ()):
+            if key not in swept:
+                problems.append(f"{at}.held: {key!r} is no swept parameter; {suggest(key, swept)}")
+        for method, grid in entry.get("sweep", {}).items():
+            problems += _grid_problems(f"{at}.sweep.{method}", config["methods"][method], grid, entry.get("held", ()))
+    # Two parts of a method may share a parameter, and would say the same.
+    return list(dict.fromkeys(problems))
+
+
+def _grid_problems(at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: list[str]) -> list[str]:
+    """Sweep keys that no part of the method takes, and values that they cannot have."""
+    problems = []
+    parts = {find(kind, _name(method[kind])): _given(method[kind]) for kind in KINDS}
+    own = {key: value for part, given in parts.items() for key, value in {**part.defaults, **given}.items()}
+    for key, values in grid.items():
+        if key != "dataset" and key not in own:
+            problems.append(f"{at}.{key}: no part of the method has it; {suggest(key, {*own, 'dataset'})}")
+        elif key in held and own[key] not in values:
+            problems.append(f"{at}.{key}: held at {own[key]!r}, which must be among the values")
+        for (part, given), value in itertools.product(parts.items(), values):
+            if key in part.defaults:
+                found = param_problems(part, {**given, key: value}, {})
+                problems += [f"{at}.{key}: {problem}" for problem in found.values()]
+    return problems
+
+
+def _name(entry: str | Mapping[str, Any]) -> str:
+    return entry if isinstance(entry, str) else entry["name"]
+
+
+def _given(entry: str | Mapping[str, Any]) -> dict[str, Any]:
+    return {} if isinstance(entry, str) else {key: value for key, value in entry.items() if key != "name"}
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else str(key)
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
