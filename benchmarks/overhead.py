@@ -13,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import h5py
 import yaml
+
+from lssc.artifacts import reading
 
 REPO = Path(__file__).parents[1]
 CORES = 2
@@ -36,8 +37,8 @@ def stage_seconds(folder: Path) -> float:
     """CPU seconds of every stage that ran, each artifact counted once."""
     total = 0.0
     for path in folder.glob("results/synthetic*/**/*.h5"):
-        with h5py.File(path) as file:
-            total += sum(json.loads(group.attrs["facts"]).get("cpu_seconds", 0.0) for group in file.values())
+        with reading(path) as file:
+            total += sum(file.facts(trial).get("cpu_seconds", 0.0) for trial in file.trials)
     return total
 
 

@@ -7,14 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cases import CASES
 from lssc.provenance import provenance
 
 HERE = Path(__file__).parent
-CASES = ("fsc_against_spams", "omp_coding", "modified_admm_memory", "fsc_growth")
 HEAD = """# Benchmarks
 
-Made by `make bench`, which measures again and rewrites this page. One thread; best of several repeats; ratios with both
-sides in one process. A bound is what the project promises.
+Made by `make bench`, which measures again and rewrites this page. Work is on one thread, CPU seconds are
+the least of several repeats (modified ADMM runs once), ratios have both sides in one process; the workflow's overhead is
+one run on two cores. A bound is what the project promises.
 
 | what | measured | bound | |
 |---|---|---|---|

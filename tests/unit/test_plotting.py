@@ -38,7 +38,7 @@ def test_only_the_methods_of_the_figure_are_shown(scores):
 
 def test_the_legend_says_where_trials_are_fewer(scores):
     axes = plot_curves(scores, SPEC).axes[0]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Few", "All (1 trials)"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Few", "All (1 trial)"]
 
 
 @pytest.mark.parametrize("y", ["accuracy", "cpu_seconds"])

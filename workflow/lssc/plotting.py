@@ -81,7 +81,7 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
         part = table[table["method"] == method].sort_values(spec["x"])
         if len(part):
             count = int(part["trials"].max())
-            told = label if count == most else f"{label} ({count} trials)"
+            told = label if count == most else f"{label} ({count} trial{'s' * (count > 1)})"
             # Dashes of neighbours in the table are out of step, so that two equal lines both show.
             look = {"linestyle": (3 * (place % 2), (3, 3))} if method in full else {}
             flat = method in full and spec["x"] == "m"
