@@ -14,8 +14,8 @@ HERE = Path(__file__).parent
 HEAD = """# Benchmarks
 
 Made by `make bench`, which measures again and rewrites this page. Work is on one thread, CPU seconds are
-the least of several repeats (modified ADMM runs once), ratios have both sides in one process; the workflow's overhead is
-one run on two cores. A bound is what the project promises.
+the least of several repeats (modified ADMM runs once), ratios have both sides in one process; the workflow's overhead
+is one run on two cores. A bound is what the project promises.
 
 | what | measured | bound | |
 |---|---|---|---|
