@@ -127,6 +127,10 @@ class Reader:
         """The hash of a trial's arrays, without reading them."""
         return str(self._find(trial).attrs["content"])
 
+    def array(self, trial: int, name: str) -> np.ndarray:
+        """One array of a trial, without reading the others."""
+        return self._find(trial)[name][()]
+
     def record(self, trial: int) -> Record:
         arrays = {name: data[()] for name, data in self._find(trial).items()}
         return Record(arrays, self.facts(trial))

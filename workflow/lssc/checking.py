@@ -76,6 +76,14 @@ _TYPES = {
 def _reference_problems(config: Mapping[str, Any]) -> list[str]:
     """Names that point nowhere, and parameters that no part takes."""
     problems = []
+    for id, entry in config["images"].items():
+        problems += _part_problems(f"images.{id}.features", "features", entry["features"])
+        if len(entry.get("names", entry["counts"])) != len(entry["counts"]):
+            problems.append(
+                f"images.{id}.names: {len(entry['names'])} must be as many as counts, {len(entry['counts'])}"
+            )
+        for source in entry["sources"]:
+            problems += _part_problems(f"images.{id}.sources", "source", source)
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
@@ -84,13 +92,17 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
         problems += _pairing_problems(f"methods.{id}", entry)
     for where, name, table in _references(config):
         if name not in config[table]:
-            problems.append(f"{where}: unknown {table.removesuffix('s')} {name!r}; {suggest(name, config[table])}")
-    return problems
+            what = "images" if table == "images" else table.removesuffix("s")
+            problems.append(f"{where}: unknown {what} {name!r}; {suggest(name, config[table])}")
+    return problems or _classes_problems(config)
 
 
 def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Every name that must be an entry of a table: where it stands, the name, the table."""
     yield from (("run", name, "experiments") for name in config["run"])
+    for id, entry in config["datasets"].items():
+        if "collection" in (given := _given(entry["generator"])):
+            yield f"datasets.{id}.generator.collection", given["collection"], "images"
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
         yield f"{at}.dataset", entry["dataset"], "datasets"
@@ -104,6 +116,22 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         for name, grid in entry.get("sweep", {}).items():
             yield f"{at}.sweep", name, "methods"
             yield from ((f"{at}.sweep.{name}.dataset", dataset, "datasets") for dataset in grid.get("dataset", ()))
+
+
+def _classes_problems(config: Mapping[str, Any]) -> list[str]:
+    """Datasets of images whose classes are not there, or are not as many as their clusters."""
+    problems = []
+    for id, entry in config["datasets"].items():
+        if "collection" in (given := _given(entry["generator"])):
+            known = range(len(config["images"][given["collection"]]["counts"]))
+            classes = given.get("classes") or list(known)
+            if missing := [label for label in classes if label not in known]:
+                problems.append(f"datasets.{id}.generator.classes: {missing[0]} is no class; they are 0 to {known[-1]}")
+            elif len(classes) != entry["n_clusters"]:
+                problems.append(
+                    f"datasets.{id}.n_clusters: {entry['n_clusters']} must be the number of classes, {len(classes)}"
+                )
+    return problems
 
 
 def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> list[str]:
@@ -138,6 +166,9 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
         for key in entry.get("held", ()):
             if key not in swept:
                 problems.append(f"{at}.held: {key!r} is no swept parameter; {suggest(key, swept)}")
+        for method, override in entry.get("overrides", {}).items():
+            grid = {key: [value] for key, value in override.get("params", {}).items()}
+            problems += _grid_problems(f"{at}.overrides.{method}.params", config["methods"][method], grid, ())
         for method, grid in entry.get("sweep", {}).items():
             problems += _grid_problems(f"{at}.sweep.{method}", config["methods"][method], grid, entry.get("held", ()))
     # Two parts of a method may share a parameter, and would say the same.

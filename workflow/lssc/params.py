@@ -6,8 +6,10 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
+# Text that never becomes part of a path.
+Text = NewType("Text", str)
 LARGEST = sys.float_info.max
 
 
@@ -59,6 +61,8 @@ def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
     if get_origin(hint) is Literal:
         choices = get_args(hint)
         return None if value in choices else f"must be one of {', '.join(map(repr, choices))}"
+    if get_origin(hint) is tuple:
+        return _list_problem(get_args(hint)[0], value, sizes)
     if hint not in _PLAIN:
         raise TypeError(f"a parameter may be {', '.join(t.__name__ for t in _PLAIN)} or a Literal, not {hint}")
     if _is_a(hint, value):
@@ -72,7 +76,17 @@ _PLAIN = {
     int: "a whole number",
     float: "a finite number",
     str: "lower-case letters, digits and _",
+    Text: "text",
 }
+
+
+def _list_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None:
+    if not isinstance(value, list | tuple):
+        return "must be a list"
+    if len(set(map(repr, value))) < len(value):
+        return "must not repeat a value"
+    found = ((item, value_problem(hint, item, sizes)) for item in value)
+    return next((f"has {item!r}, which {problem}" for item, problem in found if problem), None)
 
 
 def _is_a(kind: type, value: Any) -> bool:
@@ -80,6 +94,8 @@ def _is_a(kind: type, value: Any) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if kind is Text:
+        return isinstance(value, str) and value.isprintable() and value.strip() != ""
     if kind is str:
         return isinstance(value, str) and re.fullmatch("[a-z0-9_]+", value) is not None
     return isinstance(value, kind)

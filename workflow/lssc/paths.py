@@ -21,14 +21,35 @@ WILDCARDS = {
     "selector": PART,
     "coder": PART,
     "embedder": PART,
+    "images": ID,
+    "features": PART,
+    "shard": r"\d+-\d+",
+    "reduction": PART,
+    "size": r"\d+",
 }
 
 
 @dataclass(frozen=True)
 class Paths:
-    """Patterns under a results folder, with wildcards in braces."""
+    """Patterns under a results folder and a data folder, with wildcards in braces."""
 
     root: str = "results"
+    store: str = "data"
+
+    def images(self, name: str) -> str:
+        return f"{self.store}/{{images}}/{name}"
+
+    @property
+    def source(self) -> str:
+        return self.images("source.json")
+
+    @property
+    def shard(self) -> str:
+        return self.images("{features}/{shard}.h5")
+
+    @property
+    def reduced(self) -> str:
+        return self.images("{features}/{reduction}-of-{size}.h5")
 
     @property
     def data(self) -> str:

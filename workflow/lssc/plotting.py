@@ -120,8 +120,11 @@ def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: in
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 
 
-def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
-    """Accuracy against each method's first parameter, one panel a method, at the best of its other parameters."""
+def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, str]) -> Figure:
+    """Accuracy against each method's first parameter, one panel a method, at the best of its other parameters.
+
+    `datasets` gives the name in the legend of every dataset swept over, in the order of their colours.
+    """
     set_style()
     settings = pd.DataFrame(scores["setting"].map(json.loads).tolist(), index=scores.index)
     rows = pd.concat([scores, settings.add_prefix("set_")], axis=1)
@@ -129,17 +132,20 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame) -> Figure:
     n_columns = 3
     n_rows = -(-len(methods) // n_columns)
     figure, panels = plt.subplots(n_rows, n_columns, figsize=(11, 3.1 * n_rows), squeeze=False)
+    colours = {id: _colour(place) for place, id in enumerate(datasets)}
     for axes, method in zip(panels.flat, methods, strict=False):
-        _plot_method_sweep(axes, rows[rows["method"] == method], best[best["method"] == method].iloc[0])
+        _plot_method_sweep(axes, rows[rows["method"] == method], best[best["method"] == method].iloc[0], colours)
     for axes in panels.flat[len(methods) :]:
         axes.set_visible(False)
-    handles = _sweep_legend()
-    figure.legend(handles=handles, loc="lower center", ncol=len(handles), frameon=False, bbox_to_anchor=(0.5, -0.04))
     figure.tight_layout()
+    handles = _sweep_legend({label: colours[id] for id, label in datasets.items()}, "set_scale_rows" in rows)
+    figure.legend(
+        handles=handles, loc="upper center", ncol=min(len(handles), 5), frameon=False, bbox_to_anchor=(0.5, 0.01)
+    )
     return figure
 
 
-def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series) -> None:
+def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series, colours: Mapping[str, Any]) -> None:
     used = [c for c in rows if c.startswith("set_") and rows[c].notna().all()]
     lines = [c for c in used if c in ("set_dataset", "set_scale_rows")]
     # With nothing else to show along the axis, what would tell lines apart goes there.
@@ -148,8 +154,10 @@ def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series) -> N
     ticks = {value: _place(value, i) for i, value in enumerate(means[x].unique())}
     for key, part in means.groupby(lines, sort=False) if lines else [((), means)]:
         curve = part.groupby(x, sort=False)["accuracy"].max()
-        style = _sweep_style(dict(zip(lines, key, strict=True)))
-        axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **style)
+        setting = dict(zip(lines, key, strict=True))
+        dataset = setting.get("set_dataset", rows["dataset"].iloc[0])
+        look = {"color": colours[dataset], "linestyle": _dashes(setting.get("set_scale_rows", True)), "linewidth": 1.3}
+        axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **look)
     chosen = ticks[json.loads(best["setting"])[x[4:]]]
     axes.plot(chosen, best["accuracy"], "*", color="black", markersize=13, zorder=5)
     if min(ticks.values()) > 0:
@@ -169,22 +177,17 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
-def _sweep_style(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """Colour by scaling of the points, dashes by scaling of the embedding's rows."""
-    raw = str(setting.get("set_dataset", "")).endswith("_raw")
-    colour = sns.color_palette("colorblind")[1 if raw else 0]
-    return {"color": colour, "linestyle": "-" if setting.get("set_scale_rows") else ":", "linewidth": 1.3}
+def _dashes(scaled: bool) -> str:
+    return "-" if scaled else ":"
 
 
-def _sweep_legend() -> list[Any]:
+def _sweep_legend(colours: Mapping[str, Any], rows_scaled_or_not: bool) -> list[Any]:
+    """Colour by dataset, dashes by scaling of the embedding's rows, a star for the choice."""
     from matplotlib.lines import Line2D
 
-    unit, raw = (_sweep_style({"set_dataset": name, "set_scale_rows": True}) for name in ("unit", "_raw"))
-    grey = {"color": "grey", "linewidth": 1.3}
-    return [
-        Line2D([], [], label="points at unit norm", **unit),
-        Line2D([], [], label="points as drawn", **raw),
-        Line2D([], [], label="embedding rows scaled", linestyle="-", **grey),
-        Line2D([], [], label="not scaled", linestyle=":", **grey),
-        Line2D([], [], label="chosen", marker="*", color="black", linestyle="", markersize=11),
-    ]
+    handles = [Line2D([], [], label=label, color=colour, linewidth=1.3) for label, colour in colours.items()]
+    if rows_scaled_or_not:
+        names = {True: "embedding rows scaled", False: "not scaled"}
+        grey = {"color": "grey", "linewidth": 1.3}
+        handles += [Line2D([], [], label=name, linestyle=_dashes(scaled), **grey) for scaled, name in names.items()]
+    return [*handles, Line2D([], [], label="chosen", marker="*", color="black", linestyle="", markersize=11)]

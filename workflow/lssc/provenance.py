@@ -11,10 +11,21 @@ from typing import Any
 
 from lssc import __version__
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-extra", "kmedoids", "spams-bin", "h5py", "snakemake")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "scikit-learn-extra",
+    "kmedoids",
+    "spams-bin",
+    "kymatio",
+    "h5py",
+    "snakemake",
+)
 
 
-def provenance(config: dict[str, Any]) -> dict[str, Any]:
+def provenance(config: dict[str, Any], sources: dict[str, Any]) -> dict[str, Any]:
+    """`sources` says, for each image collection, where its files came from."""
     return {
         "library": __version__,
         "commit": _commit(),
@@ -25,6 +36,7 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
             "processor": _processor(),
             "cores": os.cpu_count(),
         },
+        "images": sources,
         "config": config,
     }
 

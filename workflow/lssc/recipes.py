@@ -12,7 +12,11 @@ from typing import Any
 from lssc.blocks import Block, blocks
 from lssc.checking import KINDS, config_problems
 from lssc.paths import Paths
-from lssc.registry import find, param_problems
+from lssc.registry import find, param_problems, suggest
+
+PICTURES = ("landmarks", "clusters", "confusion", "embedding")
+# The artifacts that pictures are drawn from.
+PICTURED = ("data", "landmarks", "embedding", "labels")
 
 
 class ConfigError(Exception):
@@ -43,9 +47,7 @@ class Part:
     @property
     def slug(self) -> str:
         """The folder of its results: the name, then the parameters that are not at their defaults."""
-        defaults = find(self.kind, self.name).defaults
-        told = [f"{k}={_short(v)}" for k, v in sorted(self.params.items()) if v != defaults[k]]
-        return ".".join([self.name, ",".join(told)] if told else [self.name])
+        return _slug(self.name, self.params, find(self.kind, self.name).defaults)
 
     def with_params(self, values: Mapping[str, Any]) -> Part:
         """The same part with those of the values that are parameters of it."""
@@ -57,11 +59,53 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Collection:
+    """Labelled images in files, and the features they are turned into, shard by shard."""
+
+    id: str
+    folder: str | None
+    sources: tuple[Part, ...]
+    counts: tuple[int, ...]
+    sha256: Mapping[str, str]
+    features: Part
+    shard: int
+    first: int | None
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return min(sum(self.counts), self.first or sum(self.counts))
+
+    @property
+    def shards(self) -> list[str]:
+        """`00000-04999` and so on: which images a feature file holds."""
+        ends = [min(start + self.shard, self.size) for start in range(0, self.size, self.shard)]
+        return [f"{start:05d}-{end - 1:05d}" for start, end in zip(range(0, self.size, self.shard), ends, strict=True)]
+
+
+@dataclass(frozen=True)
 class Dataset:
     id: str
     generator: Part
     n_clusters: int
     unit_norm: bool
+    label: str
+
+    @property
+    def collection(self) -> str | None:
+        """The image collection it draws from, if it does."""
+        return self.generator.params.get("collection")
+
+    @property
+    def reduction(self) -> dict[str, Any] | None:
+        """How the features of all images are reduced; None if each trial reduces its own."""
+        if self.collection is None or self.generator.params["pca_on"] == "subset":
+            return None
+        return {key: self.generator.params[key] for key in ("path_maximum", "centre", "dim")}
+
+    @property
+    def reduction_slug(self) -> str:
+        return _slug("pca", self.reduction, find("dataset", self.generator.name).defaults)
 
 
 @dataclass(frozen=True)
@@ -87,9 +131,12 @@ class Method:
         """A parameter of whichever part has it; None if none has."""
         return next((part.params[key] for part in self.parts if key in part.params), None)
 
+    def with_params(self, values: Mapping[str, Any]) -> Method:
+        """The same method; each of the values goes to every part that has such a parameter."""
+        return replace(self, **{part.kind: part.with_params(values) for part in self.parts})
+
     def with_setting(self, setting: Mapping[str, Any]) -> Method:
-        changed = {part.kind: part.with_params(setting) for part in self.parts}
-        return replace(self, **changed, setting=setting)
+        return replace(self.with_params(setting), setting=setting)
 
 
 @dataclass(frozen=True)
@@ -110,7 +157,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A grid of runs; `overrides` holds the datasets and numbers of trials that differ by method."""
+    """A grid of runs; `overrides` holds what differs by method: dataset, number of trials, parameters."""
 
     id: str
     title: str
@@ -125,6 +172,7 @@ class Experiment:
     figures: Mapping[str, Mapping[str, Any]]
     held: tuple[str, ...]
     is_sweep: bool
+    pictures: Mapping[str, Any] | None
 
     def trials_of(self, method: str) -> int:
         return self.overrides.get(method, {}).get("trials", self.trials)
@@ -147,8 +195,10 @@ class Study:
 
     seed: int
     results: str
+    store: str
     run: tuple[str, ...]
     kmeans: Mapping[str, int]
+    collections: Mapping[str, Collection]
     datasets: Mapping[str, Dataset]
     methods: Mapping[str, Method]
     experiments: Mapping[str, Experiment]
@@ -156,7 +206,7 @@ class Study:
 
     @property
     def paths(self) -> Paths:
-        return Paths(self.results)
+        return Paths(self.results, self.store)
 
     @cached_property
     def parts(self) -> dict[tuple[str, str], Part]:
@@ -168,12 +218,14 @@ class Study:
         """The part of the config that an experiment's scores depend on, itself a config: as JSON."""
         wanted = self.experiments[experiment]
         methods = {method.id for method in wanted.methods}
-        entry = {key: value for key, value in self.config["experiments"][experiment].items() if key != "figures"}
+        entry = {k: v for k, v in self.config["experiments"][experiment].items() if k not in ("figures", "pictures")}
         entry["overrides"] = {id: value for id, value in wanted.overrides.items() if id in methods}
         overridden = {o["dataset"] for o in entry["overrides"].values() if "dataset" in o}
         datasets = {wanted.dataset, *overridden, *(wanted.dataset_of(method) for method in wanted.methods)}
+        collections = {self.datasets[id].collection for id in datasets}
         kept = {
             **self.config,
+            "images": {id: entry for id, entry in self.config["images"].items() if id in collections},
             "run": [experiment],
             "experiments": {experiment: entry},
             "methods": {id: entry for id, entry in self.config["methods"].items() if id in methods},
@@ -195,7 +247,39 @@ class Study:
         """What a reader wants of an experiment."""
         sweep = ["best.csv", "sweep.csv", "sweep.png"] if self.experiments[experiment].is_sweep else []
         names = ["scores.csv", "provenance.json", *sweep]
-        return [self.paths.experiment(n).format(experiment=experiment) for n in names] + self.figures_of(experiment)
+        tables = [self.paths.experiment(name).format(experiment=experiment) for name in names]
+        return tables + self.figures_of(experiment) + self.pictures_of(experiment)
+
+    @property
+    def with_pictures(self) -> list[str]:
+        """The experiments on images that have a trial to look at."""
+        return [id for id, experiment in self.experiments.items() if experiment.pictures]
+
+    def pictures_of(self, experiment: str) -> list[str]:
+        """Every picture as PDF and PNG."""
+        if experiment not in self.with_pictures:
+            return []
+        names = [f"pictures/{id}.{end}" for id in PICTURES for end in ("pdf", "png")]
+        return [self.paths.experiment(name).format(experiment=experiment) for name in names]
+
+    def pictured(self, experiment: str) -> list[dict[str, Any]]:
+        """The files of the first trial of each method to look at, with its label and the names of the classes."""
+        wanted = self.experiments[experiment]
+        shown, found = wanted.pictures, []
+        for run in wanted.runs():
+            fits = run.method.uses_all_points or run.m == shown["m"]
+            if run.method.id in shown["methods"] and fits and 0 in run.block.trials and run.n == wanted.ns[0]:
+                files = {name: getattr(self.paths, name).format(**run.wildcards) for name in PICTURED}
+                dataset = self.datasets[run.dataset]
+                names = self.collections[dataset.collection].names
+                classes = sorted(dataset.generator.params["classes"]) or range(len(names))
+                found.append({"label": run.method.label, "names": [names[label] for label in classes], **files})
+        return found
+
+    def pictures_recipe(self, experiment: str) -> str:
+        """What the pictures of an experiment show, as JSON."""
+        sha256 = self.collections[self.collections_of(experiment)[0]].sha256
+        return json.dumps({"seed": self.seed, "sha256": sha256, "methods": self.pictured(experiment)})
 
     def figures_recipe(self, experiment: str) -> str:
         """What each figure shows, as JSON."""
@@ -214,8 +298,56 @@ class Study:
     def held_values(self, experiment: str) -> str:
         """The method's own values of the keys that a sweep shows but does not choose, as JSON."""
         wanted = self.experiments[experiment]
-        methods = {id: self.methods[id] for id in dict.fromkeys(method.id for method in wanted.methods)}
+        ids = dict.fromkeys(method.id for method in wanted.methods)
+        methods = {id: _overridden(self.methods[id], wanted.overrides) for id in ids}
         return json.dumps({id: {key: method.value(key) for key in wanted.held} for id, method in methods.items()})
+
+    def dataset_labels(self, experiment: str) -> str:
+        """Dataset -> its name in figures, for those that an experiment sweeps over, as JSON."""
+        wanted = self.experiments[experiment]
+        ids = dict.fromkeys(wanted.dataset_of(method) for method in wanted.methods)
+        return json.dumps({id: self.datasets[id].label for id in ids})
+
+    def images_recipe(self, collection: str) -> str:
+        images = self.collections[collection]
+        sources = [source.as_dict() for source in images.sources]
+        wanted = {"folder": images.folder, "sources": sources, "counts": images.counts, "sha256": images.sha256}
+        return json.dumps({"images": collection, **wanted})
+
+    def shard_recipe(self, collection: str, shard: str) -> str:
+        images = self.collections[collection]
+        first, last = map(int, shard.split("-"))
+        recipe = {"first": first, "last": last, "sha256": images.sha256, "part": images.features.as_dict()}
+        return json.dumps(recipe, sort_keys=True)
+
+    def shards_of(self, collection: str) -> list[str]:
+        """The feature files of a collection."""
+        images = self.collections[collection]
+        known = {"images": collection, "features": images.features.slug}
+        return [self.paths.shard.format(**known, shard=shard) for shard in images.shards]
+
+    def reduction(self, collection: str, slug: str) -> str:
+        """The reduction of that name, as JSON."""
+        found = (d for d in self.datasets.values() if d.collection == collection and d.reduction)
+        return json.dumps(next(d.reduction for d in found if d.reduction_slug == slug))
+
+    def features_of(self, dataset: str) -> list[str]:
+        """The feature files that a dataset's trials are drawn from; none for a dataset that makes its own points."""
+        data = self.datasets[dataset]
+        if data.collection is None:
+            return []
+        if data.reduction is None:
+            return self.shards_of(data.collection)
+        images = self.collections[data.collection]
+        known = {"images": images.id, "features": images.features.slug, "size": images.size}
+        return [self.paths.reduced.format(**known, reduction=data.reduction_slug)]
+
+    def collections_of(self, experiment: str) -> list[str]:
+        """The image collections that an experiment draws from."""
+        wanted = self.experiments[experiment]
+        datasets = dict.fromkeys(wanted.dataset_of(method) for method in wanted.methods)
+        found = (self.datasets[id].collection for id in datasets)
+        return [id for id in dict.fromkeys(found) if id is not None]
 
     def data_recipe(self, dataset: str, n: int, block: str) -> str:
         data = self.datasets[dataset]
@@ -240,8 +372,9 @@ def load(config: Mapping[str, Any]) -> Study:
     """The study a config describes; ConfigError with every problem found, before anything runs."""
     if problems := config_problems(config):
         raise ConfigError(problems)
+    collections = {id: _collection(id, e) for id, e in config["images"].items()}
     datasets = {
-        id: Dataset(id, Part.of("dataset", e["generator"]), e["n_clusters"], e["unit_norm"])
+        id: Dataset(id, Part.of("dataset", e["generator"]), e["n_clusters"], e["unit_norm"], e.get("label", id))
         for id, e in config["datasets"].items()
     }
     methods = {
@@ -252,22 +385,44 @@ def load(config: Mapping[str, Any]) -> Study:
     study = Study(
         config["seed"],
         config["results"].rstrip("/"),
+        config["data"].rstrip("/"),
         tuple(config["run"]),
         config["kmeans"],
+        collections,
         datasets,
         methods,
         experiments,
         config,
     )
-    if problems := [p for id in study.run for p in _size_problems(study, experiments[id])]:
+    problems = [p for experiment in experiments.values() for p in _pictures_problems(study, experiment)]
+    if problems := problems + [p for id in study.run for p in _size_problems(study, experiments[id])]:
         raise ConfigError(list(dict.fromkeys(problems)))
     return study
+
+
+def _collection(id: str, entry: Mapping[str, Any]) -> Collection:
+    return Collection(
+        id,
+        entry.get("folder"),
+        tuple(Part.of("source", source) for source in entry["sources"]),
+        tuple(entry["counts"]),
+        entry["sha256"],
+        Part.of("features", entry["features"]),
+        entry["shard"],
+        entry.get("first"),
+        tuple(entry.get("names", map(str, range(len(entry["counts"]))))),
+    )
+
+
+def _overridden(method: Method, overrides: Mapping[str, Mapping[str, Any]]) -> Method:
+    return method.with_params(overrides.get(method.id, {}).get("params", {}))
 
 
 def _experiment(
     id: str, entry: Mapping[str, Any], config: Mapping[str, Any], methods: Mapping[str, Method]
 ) -> Experiment:
     sweep = entry.get("sweep", {})
+    methods = {id: _overridden(method, entry.get("overrides", {})) for id, method in methods.items()}
     chosen = [methods[name] for name in entry.get("methods", ())]
     swept = [methods[name].with_setting(s) for name, grid in sweep.items() for s in _settings(grid)]
     return Experiment(
@@ -284,6 +439,7 @@ def _experiment(
         entry.get("figures", {}),
         tuple(entry.get("held", ())),
         bool(sweep),
+        entry.get("pictures"),
     )
 
 
@@ -295,10 +451,11 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
     """Numbers of points, landmarks and neighbours that do not fit each other."""
     at, problems = f"experiments.{experiment.id}", []
     for method in experiment.methods:
-        K = study.datasets[experiment.dataset_of(method)].n_clusters
+        dataset = study.datasets[experiment.dataset_of(method)]
+        K = dataset.n_clusters
         for n in experiment.ns:
-            if n % K:
-                problems.append(f"{at}.n: {n} must be a multiple of n_clusters={K}")
+            if problem := _points_problem(study, dataset, n):
+                problems.append(f"{at}.n: {problem}")
             for m in (n,) if method.uses_all_points else experiment.ms:
                 if m > n:
                     problems.append(f"{at}.m: {m} landmarks requested from n={n} points; need m <= n")
@@ -316,6 +473,45 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
                 f"{at}.figures.{figure}: over {entry['x']} it can show one {other} only; give {at}.{other} one value"
             )
     return problems
+
+
+def _pictures_problems(study: Study, experiment: Experiment) -> list[str]:
+    """Pictures of what the experiment does not run."""
+    if not experiment.pictures:
+        return []
+    at, shown = f"experiments.{experiment.id}.pictures", experiment.pictures
+    if experiment.is_sweep:
+        return [f"{at}: a sweep has none; remove it"]
+    problems = []
+    if shown["m"] not in experiment.ms:
+        problems.append(f"{at}.m: {shown['m']} must be one of the experiment's m: {', '.join(map(str, experiment.ms))}")
+    methods = {method.id: method for method in experiment.methods}
+    for id in shown["methods"]:
+        if id not in methods:
+            problems.append(f"{at}.methods: {id!r} is not run by the experiment; {suggest(id, methods)}")
+        elif study.datasets[experiment.dataset_of(methods[id])].collection is None:
+            problems.append(f"{at}: the points of {experiment.dataset_of(methods[id])!r} are no images; remove it")
+    return problems
+
+
+def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
+    """Why a dataset cannot give n points."""
+    K = dataset.n_clusters
+    images = study.collections.get(dataset.collection or "")
+    # Which of the first few images belong to a class is not known before they are read.
+    if images and not images.first:
+        counts = [images.counts[label] for label in dataset.generator.params["classes"] or range(len(images.counts))]
+        if n == sum(counts):
+            return None
+        if n > K * min(counts):
+            most = f"need at most {K * min(counts)}, or {sum(counts)} for all"
+            return f"{n} points of {K} classes, the smallest of which has {min(counts)} images; {most}"
+    return f"{n} must be a multiple of n_clusters={K}" if n % K else None
+
+
+def _slug(name: str, params: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    told = [f"{key}={_short(value)}" for key, value in sorted(params.items()) if value != defaults[key]]
+    return ".".join([name, ",".join(told)] if told else [name])
 
 
 def _is_float(hint: Any, value: Any) -> bool:

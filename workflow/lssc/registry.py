@@ -1,7 +1,8 @@
 """Parts of methods, found by name: `lasso` is the decorated function in `lssc/coders/lasso.py`.
 
 A new part is one new file with one decorated function; nothing else has to know of it. A part's keyword-only arguments
-are its parameters in config; their annotations say what is allowed. `rng` and `n_clusters` are given by the pipeline.
+are its parameters in config; their annotations say what is allowed. `rng`, `n_clusters` and `features` (of images) are
+given by the pipeline.
 """
 
 from __future__ import annotations
@@ -17,8 +18,15 @@ from typing import Any, get_type_hints
 
 from lssc.params import value_problem
 
-FOLDERS = {"dataset": "datasets", "selector": "selectors", "coder": "coders", "embedder": "embedders"}
-GIVEN = ("rng", "n_clusters")
+FOLDERS = {
+    "source": "sources",
+    "features": "features",
+    "dataset": "datasets",
+    "selector": "selectors",
+    "coder": "coders",
+    "embedder": "embedders",
+}
+GIVEN = ("rng", "n_clusters", "features")
 _registered: dict[tuple[str, str], Component] = {}
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import numpy as np
 from lssc import __version__
 from lssc.artifacts import DamagedArtifact, Reader, Record, reading, writing
 from lssc.blocks import Block, siblings
+from lssc.errors import InputError
+from lssc.feature_files import Features
 from lssc.registry import Component, find
 from lssc.seeding import rng_for
 
@@ -29,6 +31,7 @@ class Trial:
     number: int
     recipe: Mapping[str, Any]
     inputs: Mapping[str, Reader]
+    features: Features
 
     def read(self, name: str) -> Record:
         return self.inputs[name].record(self.number)
@@ -57,13 +60,19 @@ def run_stage(
     compute: Compute,
     *,
     inputs: tuple[str, ...] = (),
+    features: bool = False,
     reuse: bool = True,
     warm_up: Callable[[], None] = lambda: None,
 ) -> None:
-    """The command line of a stage: one option per input, the recipe as JSON, the code's fingerprint, the output."""
+    """The command line of a stage: one option per input, the recipe as JSON, the code's fingerprint, the output.
+
+    With `features` it also takes the feature files of an image collection, which all trials share.
+    """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     for name in (*inputs, "out"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    if features:
+        parser.add_argument("--features", type=Path, nargs="*", default=[])
     parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
     parser.add_argument("--code", default="", help="fingerprint of the code; results of other code are not reused")
     args = parser.parse_args()
@@ -72,6 +81,7 @@ def run_stage(
         make_artifact(
             compute,
             inputs={name: getattr(args, name) for name in inputs},
+            features=args.features if features else [],
             out=args.out,
             recipe=args.recipe,
             code=args.code,
@@ -79,7 +89,7 @@ def run_stage(
         )
     except DamagedArtifact as error:
         sys.exit(set_aside(error))
-    except OSError as error:
+    except (InputError, OSError) as error:
         sys.exit(f"while making {args.out}: {error}")
 
 
@@ -87,6 +97,7 @@ def make_artifact(
     compute: Compute,
     *,
     inputs: Mapping[str, Path],
+    features: Sequence[Path] = (),
     out: Path,
     recipe: Mapping[str, Any],
     code: str = "",
@@ -99,10 +110,11 @@ def make_artifact(
         find(recipe["part"]["kind"], recipe["part"]["name"]).warm_up()
     with contextlib.ExitStack() as stack:
         readers = {name: stack.enter_context(reading(path)) for name, path in inputs.items()}
+        shared = Features([stack.enter_context(reading(path)) for path in features])
         old = _open_siblings(out, stack) if reuse else []
         writer = stack.enter_context(writing(out))
         for number in block.trials:
-            trial = Trial(number, recipe, readers)
+            trial = Trial(number, recipe, readers, shared)
             key = _key(trial, code)
             record = _known(old, number, key) or _computed(compute, trial, key)
             writer.add(number, record)
@@ -143,5 +155,5 @@ def _known(old: list[Reader], number: int, key: str) -> Record | None:
 def _key(trial: Trial, code: str) -> str:
     """Equal keys mean equal results: same recipe, code, trial and content of the inputs."""
     contents = {name: reader.content(trial.number) for name, reader in trial.inputs.items()}
-    text = json.dumps([trial.recipe, trial.number, code, contents], sort_keys=True)
+    text = json.dumps([trial.recipe, trial.number, code, contents, trial.features.content], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

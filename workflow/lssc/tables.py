@@ -17,6 +17,7 @@ STAGES = ("select", "code", "embed", "cluster")
 COLUMNS = (
     *("accuracy", "nmi", "ari", *UNITS),
     *(f"{stage}_{unit}" for unit in UNITS for stage in STAGES),
+    *(f"{stage}_peak_mb" for stage in STAGES),
     *("peak_mb", "converged"),
 )
 
@@ -54,4 +55,4 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def _rounded(key: str, value: Any) -> Any:
     if not isinstance(value, float):
         return value
-    return round(value, 1) if key == "peak_mb" else round(value, 6)
+    return round(value, 1) if key.endswith("peak_mb") else round(value, 6)

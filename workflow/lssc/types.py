@@ -15,10 +15,11 @@ Info: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Points:
-    """n points as rows of X, with the cluster each was drawn from."""
+    """n points as rows of X, with the cluster each was drawn from; `origin` is their place in a larger collection."""
 
     X: Array
     labels: IndexArray
+    origin: IndexArray | None = None
 
 
 @dataclass(frozen=True)

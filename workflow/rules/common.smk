@@ -10,7 +10,9 @@ LIBRARY = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, LIBRARY)
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 
+from lssc import images as lssc_images
 from lssc import paths as lssc_paths
+from lssc import recipes as lssc_recipes
 from lssc.fingerprint import fingerprint
 from lssc.recipes import ConfigError, load
 from lssc.registry import module_of
@@ -33,6 +35,31 @@ def lift_local_rate_limit():
     # thousandth job that takes a whole core. On one machine the cores are limit enough.
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
+
+
+def images_recipe(wildcards):
+    return study.images_recipe(wildcards.images)
+
+
+def shard_recipe(wildcards):
+    return study.shard_recipe(wildcards.images, wildcards.shard)
+
+
+def shard_code(wildcards):
+    features = study.collections[wildcards.images].features
+    return fingerprint("lssc.stages.featurise_images", module_of("features", features.name))
+
+
+def shards(wildcards):
+    return study.shards_of(wildcards.images)
+
+
+def reduction(wildcards):
+    return study.reduction(wildcards.images, wildcards.reduction)
+
+
+def features(wildcards):
+    return study.features_of(wildcards.dataset)
 
 
 def data_recipe(wildcards):
@@ -84,12 +111,29 @@ def scores_of(wildcards):
     return [paths.scores.format(**run.wildcards) for run in runs]
 
 
+def sources_of(wildcards):
+    return [paths.source.format(images=id) for id in study.collections_of(wildcards.experiment)]
+
+
+def images_of(experiment):
+    images = study.collections_of(experiment)[0]
+    return [paths.images(name).format(images=images) for name in lssc_images.FILES]
+
+
+def pictured(experiment):
+    return [shown[name] for shown in study.pictured(experiment) for name in lssc_recipes.PICTURED]
+
+
 def experiment_config(wildcards):
     return study.fragment(wildcards.experiment)
 
 
 def held_values(wildcards):
     return study.held_values(wildcards.experiment)
+
+
+def dataset_labels(wildcards):
+    return study.dataset_labels(wildcards.experiment)
 
 
 def every_result():

@@ -1,4 +1,62 @@
+IMAGE_FILES = [paths.images(name) for name in lssc_images.FILES]
+
+
+rule fetch_images:
+    output:
+        files=IMAGE_FILES,
+        source=paths.source,
+    log:
+        log_of(paths.source),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recipe=images_recipe,
+    shell:
+        "python -m lssc.stages.fetch_images --recipe {params.recipe:q}"
+        " --out {output.files:q} --source {output.source:q} 2> {log:q}"
+
+
+rule featurise_images:
+    input:
+        # What counts is their content, and the recipe holds the checksums.
+        images=ancient(IMAGE_FILES),
+    output:
+        paths.shard,
+    log:
+        log_of(paths.shard),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recipe=shard_recipe,
+        code=shard_code,
+    shell:
+        "python -m lssc.stages.featurise_images --images {input.images:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
+rule reduce_features:
+    input:
+        features=shards,
+    output:
+        paths.reduced,
+    log:
+        log_of(paths.reduced),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recipe=reduction,
+        code=fingerprint("lssc.stages.reduce_features"),
+    shell:
+        "python -m lssc.stages.reduce_features --features {input.features:q}"
+        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+
+
 rule generate_data:
+    input:
+        features=features,
     output:
         paths.data,
     log:
@@ -10,5 +68,5 @@ rule generate_data:
         recipe=data_recipe,
         code=data_code,
     shell:
-        "python -m lssc.stages.generate_data"
+        "python -m lssc.stages.generate_data --features {input.features:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"

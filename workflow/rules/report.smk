@@ -1,6 +1,7 @@
 rule gather_scores:
     input:
-        scores_of,
+        scores=scores_of,
+        sources=sources_of,
     output:
         table=paths.experiment("scores.csv"),
         provenance=paths.experiment("provenance.json"),
@@ -14,7 +15,7 @@ rule gather_scores:
         code=fingerprint("lssc.stages.gather_scores"),
     shell:
         "python -m lssc.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment}"
-        " --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
+        " --sources {input.sources:q} --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
 
 
 # One job draws all figures of an experiment: starting the drawing library takes longer than drawing. Only config knows
@@ -41,6 +42,29 @@ for experiment in study.with_figures:
             " --out {output:q} 2> {log:q}"
 
 
+for experiment in study.with_pictures:
+
+    rule:
+        name:
+            f"draw_{experiment}"
+        input:
+            images=images_of(experiment),
+            artifacts=pictured(experiment),
+        output:
+            study.pictures_of(experiment),
+        log:
+            paths.experiment("pictures.log").format(experiment=experiment),
+        conda:
+            "../../envs/environment.yaml"
+        threads: 1
+        params:
+            recipe=study.pictures_recipe(experiment),
+            code=fingerprint("lssc.stages.draw_pictures"),
+        shell:
+            "python -m lssc.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
+            " --out {output:q} 2> {log:q}"
+
+
 rule choose_parameters:
     input:
         paths.experiment("scores.csv"),
@@ -56,7 +80,8 @@ rule choose_parameters:
     threads: 1
     params:
         held=held_values,
+        datasets=dataset_labels,
         code=fingerprint("lssc.stages.choose_parameters"),
     shell:
-        "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q}"
+        "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q} --datasets {params.datasets:q}"
         " --table {output.table:q} --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"

@@ -16,6 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", type=json.loads, required=True, help="the config as JSON, as Snakemake prints it")
     parser.add_argument("--experiment", required=True)
+    parser.add_argument("--sources", type=Path, nargs="*", default=[], help="where image collections came from")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
@@ -23,8 +24,9 @@ def main() -> None:
         rows = list(score_rows(load(args.config), args.experiment))
     except DamagedArtifact as error:
         sys.exit(set_aside(error))
+    sources = {path.parent.name: json.loads(path.read_text()) for path in args.sources}
     write_text(args.out, as_csv(rows))
-    write_text(args.provenance, json.dumps(provenance(args.config), indent=2) + "\n")
+    write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
 
 
 if __name__ == "__main__":

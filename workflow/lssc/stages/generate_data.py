@@ -11,12 +11,14 @@ from lssc.timing import timed
 def generate_data(trial: Trial) -> Record:
     # The key names the generator, not the dataset: scaled and unscaled versions of a dataset hold the same points.
     rng = trial.rng("data", trial.part.name)
-    points, spent = timed(trial.part, trial.recipe["n"], n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
+    given = {"n_clusters": trial.recipe["n_clusters"], "features": trial.features, "rng": rng}
+    points, spent = timed(trial.part, trial.recipe["n"], **given, **trial.params)
     if not np.isfinite(points.X).all():
         raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
     X = unit_rows(points.X) if trial.recipe["unit_norm"] else points.X
-    return Record({"X": X, "labels": points.labels}, spent)
+    origin = {} if points.origin is None else {"origin": points.origin}
+    return Record({"X": X, "labels": points.labels, **origin}, spent)
 
 
 if __name__ == "__main__":
-    run_stage(generate_data)
+    run_stage(generate_data, features=True)

@@ -14,6 +14,7 @@ def score_labels(trial: Trial) -> Record:
     for unit in ("seconds", "cpu_seconds"):
         values[unit] = sum(facts[unit] for facts in spent.values())
         values |= {f"{stage}_{unit}": facts[unit] for stage, facts in spent.items()}
+    values |= {f"{stage}_peak_mb": facts["peak_mb"] for stage, facts in spent.items()}
     values["peak_mb"] = max(facts["peak_mb"] for facts in spent.values())
     values["converged"] = all(facts.get("converged", True) for facts in spent.values())
     return Record({}, {"scores": values})

@@ -1,0 +1,46 @@
+"""Take known files out of an archive without trusting the names or links in it."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from lssc.errors import InputError
+
+TIMEOUT = 600
+
+
+def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
+    """Write the plain files of these names, in whatever folder of the tar file they lie, flat into a folder."""
+    wanted = {spelling for name in names for spelling in (name, f"{name}.gz")}
+    try:
+        with tarfile.open(fileobj=stream, mode="r|*") as tar:
+            for member in tar:
+                name = PurePosixPath(member.name).name
+                if member.isfile() and name in wanted:
+                    (into / name).write_bytes(tar.extractfile(member).read())
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise InputError(f"the downloaded archive is cut short or damaged ({error})") from None
+
+
+def run(command: list[str], *, cwd: Path) -> None:
+    """Run a program of the system; InputError with the last line it printed if that fails."""
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=TIMEOUT)
+    except FileNotFoundError:
+        raise InputError(f"the program {command[0]!r} is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise InputError(f"{command[0]!r} took more than {TIMEOUT} s") from None
+    if done.returncode:
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        raise InputError(f"{command[0]!r} failed: {_cause(said)}")
+
+
+def _cause(lines: list[str]) -> str:
+    """The line that names the cause: the first that says error, or else the last."""
+    return next(
+        (line for line in lines if "error" in line.lower() or line.startswith("E:")), (lines or ["no reason given"])[-1]
+    )

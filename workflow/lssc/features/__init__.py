@@ -1,0 +1,1 @@
+"""One file per feature transform of images; `lssc.registry` finds it by its file name."""

@@ -1,0 +1,21 @@
+"""A Debian package that carries the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lssc.archives import run, unpack
+from lssc.images import FILES
+from lssc.params import Text
+from lssc.registry import component
+
+
+@component("source", "debian")
+def fetch_debian(into: Path, *, package: Text) -> None:
+    """Download the package, such as `dataset-fashion-mnist`, and take the files out of it; nothing is installed."""
+    run(["apt-get", "download", "--quiet", "--", package], cwd=into)
+    for archive in into.glob("*.deb"):
+        tar = into / "files.tar"
+        run(["sh", "-c", 'dpkg-deb --fsys-tarfile "$1" > "$2"', "sh", str(archive), str(tar)], cwd=into)
+        with tar.open("rb") as stream:
+            unpack(stream, into, FILES)

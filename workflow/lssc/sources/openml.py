@@ -1,0 +1,32 @@
+"""OpenML, through scikit-learn: for machines with the internet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from lssc.errors import InputError
+from lssc.idx import idx_bytes
+from lssc.images import IMAGES, LABELS, PARTS
+from lssc.params import AtLeast
+from lssc.registry import component
+
+SIDE = 28
+
+
+@component("source", "openml")
+def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotated[int, AtLeast(1)] = 60_000) -> None:
+    """Download a table of 784 pixels and a class, and write it as the four files: the first rows for training."""
+    from sklearn import datasets
+
+    try:
+        table = datasets.fetch_openml(data_id=id, as_frame=False, parser="pandas", data_home=str(into / "cache"))
+    except OSError as error:
+        raise InputError(f"OpenML cannot be reached ({error})") from None
+    pixels = table.data.astype(np.uint8).reshape(-1, SIDE, SIDE)
+    labels = table.target.astype(np.uint8)
+    for part, rows in zip(PARTS, (slice(n_train), slice(n_train, None)), strict=True):
+        (into / IMAGES.format(part)).write_bytes(idx_bytes(pixels[rows]))
+        (into / LABELS.format(part)).write_bytes(idx_bytes(labels[rows]))

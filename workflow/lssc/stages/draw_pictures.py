@@ -1,0 +1,57 @@
+"""Draw one trial of an experiment on images: its landmarks, clusters, confusion and embedding."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lssc.artifacts import DamagedArtifact, reading
+from lssc.images import Images, read_images
+from lssc.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.plotting import save
+from lssc.runner import set_aside
+from lssc.seeding import rng_for
+
+TRIAL = 0
+
+
+def load_trial(wanted: Mapping[str, Any], images: Images) -> Shown:
+    """What the artifacts say about one method."""
+    arrays = {}
+    for name in ("data", "landmarks", "embedding", "labels"):
+        with reading(Path(wanted[name])) as file:
+            arrays[name] = file.record(TRIAL).arrays
+    truth, names = arrays["data"]["labels"], wanted["names"]
+    found = matched(truth, arrays["labels"]["labels"], len(names))
+    pixels = images.pixels[arrays["data"]["origin"]]
+    return Shown(
+        wanted["label"], pixels, truth, found, arrays["landmarks"]["indices"], arrays["embedding"]["vectors"], names
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=Path, nargs="+", required=True)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF and PNG file for each picture")
+    args = parser.parse_args()
+    recipe = args.recipe
+    try:
+        images = read_images(args.images, sha256=recipe["sha256"])
+        trials = [load_trial(wanted, images) for wanted in recipe["methods"]]
+    except DamagedArtifact as error:
+        sys.exit(set_aside(error))
+    pictures = {
+        "landmarks": draw_landmarks(trials),
+        "clusters": draw_clusters(trials, rng_for(recipe["seed"], "clusters")),
+        "confusion": draw_confusion(trials),
+        "embedding": draw_embedding(trials, rng_for(recipe["seed"], "embedding")),
+    }
+    for name, figure in pictures.items():
+        save(figure, *(path for path in args.out if path.stem == name))
+
+
+if __name__ == "__main__":
+    main()

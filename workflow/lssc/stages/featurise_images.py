@@ -1,0 +1,40 @@
+"""Turn one shard of an image collection into features."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from lssc.artifacts import DamagedArtifact, writing
+from lssc.errors import InputError
+from lssc.feature_files import ONLY, feature_record
+from lssc.images import read_images
+from lssc.registry import find
+from lssc.runner import set_aside
+from lssc.timing import timed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=Path, nargs="+", required=True)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--code", default="", help="fingerprint of the code")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    recipe, part = args.recipe, args.recipe["part"]
+    transform = find("features", part["name"])
+    transform.warm_up()
+    try:
+        images = read_images(args.images, sha256=recipe["sha256"])
+        rows = slice(recipe["first"], recipe["last"] + 1)
+        features, spent = timed(transform, images.pixels[rows], **part["params"])
+        with writing(args.out) as writer:
+            writer.add(ONLY, feature_record(features, images.labels[rows], {**spent, "recipe": recipe}))
+    except DamagedArtifact as error:
+        sys.exit(set_aside(error))
+    except (InputError, OSError) as error:
+        sys.exit(f"while making {args.out}: {error}")
+
+
+if __name__ == "__main__":
+    main()
