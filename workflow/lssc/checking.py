@@ -101,8 +101,9 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Every name that must be an entry of a table: where it stands, the name, the table."""
     yield from (("run", name, "experiments") for name in config["run"])
     for id, entry in config["datasets"].items():
-        if "collection" in (given := _given(entry["generator"])):
-            yield f"datasets.{id}.generator.collection", given["collection"], "images"
+        # Anything but text was told as a bad parameter.
+        if isinstance(name := _given(entry["generator"]).get("collection"), str):
+            yield f"datasets.{id}.generator.collection", name, "images"
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
         yield f"{at}.dataset", entry["dataset"], "datasets"

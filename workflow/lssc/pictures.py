@@ -80,11 +80,8 @@ def draw_clusters(trials: Sequence[Shown], rng: np.random.Generator) -> Figure:
         ]
         _mosaic(axes, trial.pixels, drawn, labels, columns=EXAMPLES, framed=trial.truth != trial.found)
         axes.set_title(trial.label, loc="left")
-    figure.legend(
-        handles=[Rectangle((0, 0), 1, 1, fill=False, edgecolor=WRONG, linewidth=1.5, label="of another class")],
-        loc="lower right",
-        frameon=False,
-    )
+    frame = Rectangle((0, 0), 1, 1, fill=False, edgecolor=WRONG, linewidth=1.5, label="of another class")
+    panels[0].legend(handles=[frame], loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderaxespad=0.2)
     return figure
 
 
