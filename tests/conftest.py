@@ -1,6 +1,8 @@
 """Shared fixtures. Hypothesis draws the same examples on every run, so that a red test stays red until it is mended."""
 
 import copy
+import hashlib
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import yaml
 from hypothesis import HealthCheck, settings
 
 from lssc.datasets.synthetic import synthetic
+from lssc.recipes import ConfigError, load
 from lssc.scaling import unit_rows
 
 REPO = Path(__file__).parent.parent
@@ -66,8 +69,10 @@ SMALL = yaml.safe_load("""
 seed: 1
 block: 2
 results: results/small
+data: data
 run: [grid]
 kmeans: { n_init: 2, max_iter: 10 }
+images: {}
 datasets:
   plain: { generator: synthetic, n_clusters: 3, unit_norm: true }
   raw: { generator: { name: synthetic, noise: 0.2 }, n_clusters: 3, unit_norm: false }
@@ -111,3 +116,78 @@ experiments:
 def small_config():
     """A small config of its own, so that tests do not depend on the paper's tuned values; free to be changed."""
     return copy.deepcopy(SMALL)
+
+
+# Laid over SMALL: a collection of 36 images of 3 classes, and experiments on them.
+TINY = yaml.safe_load("""
+run: [grid, seen]
+images:
+  tiny:
+    sources: [{ name: npm, package: tiny@1.0.0 }, { name: debian, package: tiny }]
+    counts: [14, 12, 10]
+    features: scattering
+    shard: 10
+datasets:
+  two: { generator: { name: images, collection: tiny, classes: [0, 2], dim: 5 }, n_clusters: 2, unit_norm: true }
+  every: { generator: { name: images, collection: tiny, pca_on: subset, dim: 5 }, n_clusters: 3, unit_norm: true }
+experiments:
+  seen:
+    dataset: two
+    n: [20, 24]
+    m: [6]
+    trials: 2
+    methods: [fsc, esc]
+    overrides: { fsc: { params: { lam: 5 } } }
+  whole: { dataset: every, n: [36], m: [6], trials: 2, methods: [fsc] }
+""")
+
+
+def idx_file(array):
+    """An idx file of unsigned bytes, put together by hand."""
+    return struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.astype(np.uint8).tobytes()
+
+
+@pytest.fixture(scope="module")
+def tiny_files():
+    """Name -> content of the four files of the tiny collection: 24 + 12 random images of 8 x 6 pixels."""
+    rng = np.random.default_rng(3)
+    labels = rng.permutation(np.repeat([0, 1, 2], TINY["images"]["tiny"]["counts"]))
+    pixels = rng.integers(256, size=(36, 8, 6))
+    return {
+        "train-images-idx3-ubyte": idx_file(pixels[:24]),
+        "train-labels-idx1-ubyte": idx_file(labels[:24]),
+        "t10k-images-idx3-ubyte": idx_file(pixels[24:]),
+        "t10k-labels-idx1-ubyte": idx_file(labels[24:]),
+    }
+
+
+@pytest.fixture
+def image_config(small_config, tiny_files):
+    """The small config with a collection of images; free to be changed."""
+    config = laid_over(small_config, copy.deepcopy(TINY))
+    config["images"]["tiny"]["sha256"] = {name: hashlib.sha256(raw).hexdigest() for name, raw in tiny_files.items()}
+    return config
+
+
+MISSING = object()
+
+
+def changed(config, where, value):
+    """The config with the value at a dotted path; MISSING takes the key away."""
+    config = copy.deepcopy(config)
+    *way, last = where.split(".") if isinstance(where, str) else where
+    owner = config
+    for step in way:
+        owner = owner[step]
+    if value is MISSING:
+        del owner[last]
+    else:
+        owner[last] = value
+    return config
+
+
+def problems_of(config):
+    """The lines in which a config is refused."""
+    with pytest.raises(ConfigError) as caught:
+        load(config)
+    return str(caught.value).splitlines()

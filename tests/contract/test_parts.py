@@ -3,23 +3,31 @@
 A part with parameters that config must give needs a line in PARAMS.
 """
 
+import contextlib
 import inspect
 import json
 import subprocess
 import sys
-from typing import get_type_hints
+from typing import get_origin, get_type_hints
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from lssc.artifacts import reading, writing
 from lssc.coders.lasso import code_lasso
+from lssc.feature_files import ONLY, Features, feature_record
+from lssc.params import Text
 from lssc.recipes import ConfigError, load
 from lssc.registry import FOLDERS, GIVEN, find, module_of, names
 from lssc.types import Codes, Embedding, Landmarks, Points
 
 PARAMS = {
+    "npm": {"package": "tiny@1.0.0"},
+    "debian": {"package": "tiny"},
+    "openml": {"id": 554},
+    "images": {"collection": "tiny"},
     "farthest_first": {"lam": 10.0},
     "lasso": {"lam": 10.0},
     "omp": {"k": 3},
@@ -63,8 +71,26 @@ def codes(X, part):
     return matrix
 
 
-def draw(part):
-    return part(N, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {}))
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    """Features of twice as many images as are drawn, in two files."""
+    rng, folder = generator(2), tmp_path_factory.mktemp("features")
+    with contextlib.ExitStack() as stack:
+        files = []
+        for name in ("one.h5", "two.h5"):
+            with writing(folder / name) as writer:
+                writer.add(ONLY, feature_record(rng.random((N, 7)), rng.permutation(np.arange(N) % K), {}))
+            files.append(stack.enter_context(reading(folder / name)))
+        yield Features(files)
+
+
+@pytest.fixture(scope="module")
+def pixels():
+    return locked(generator(3).integers(256, size=(4, 28, 28), dtype=np.uint8))
+
+
+def draw(part, features):
+    return part(N, n_clusters=K, features=features, rng=generator(), **PARAMS.get(part.name, {}))
 
 
 def select(part, X):
@@ -99,45 +125,62 @@ def test_every_argument_and_the_result_are_annotated(part):
 
 
 @every_part
-def test_parameters_are_keyword_only_with_defaults_that_are_allowed(part, small_config):
+def test_parameters_are_keyword_only_with_defaults_that_are_allowed(part, image_config):
     for argument in inspect.signature(part.function).parameters.values():
         if argument.name in GIVEN:
             assert argument.kind is argument.KEYWORD_ONLY
     required = {name for name, default in part.defaults.items() if default is inspect.Parameter.empty}
     assert required <= set(PARAMS.get(part.name, {})), f"give {part.name}'s parameters a line in PARAMS"
     told = {k: v for k, v in part.defaults.items() if k not in required} | PARAMS.get(part.name, {})
-    load(config_with(small_config, part, told))
+    load(config_with(image_config, part, told))
+
+
+# Where config has a part of a kind.
+PLACES = {
+    "source": "images.probe.sources",
+    "features": "images.probe.features",
+    "dataset": "datasets.probe.generator",
+    **{kind: f"methods.probe.{kind}" for kind in ("selector", "coder", "embedder")},
+}
 
 
 def config_with(config, part, params):
-    """A config whose dataset or method `probe` has this part with these parameters."""
+    """A config whose images, dataset or method `probe` has this part with these parameters."""
     entry = {"name": part.name, **params}
-    if part.kind == "dataset":
-        config["datasets"]["probe"] = {**config["datasets"]["plain"], "generator": entry}
-    else:
-        pair = {"selector": "all", "coder": {"name": "lasso", "lam": 10}} if part.needs_all else {}
-        config["methods"]["probe"] = {**config["methods"]["fsc"], **pair, part.kind: entry}
+    table, _, key = PLACES[part.kind].split(".")
+    base = config[table][{"images": "tiny", "datasets": "plain", "methods": "fsc"}[table]]
+    pair = {"selector": "all", "coder": {"name": "lasso", "lam": 10}} if part.needs_all else {}
+    config[table]["probe"] = {**base, **pair, key: [entry] if part.kind == "source" else entry}
     return config
 
 
-EVERY_PARAMETER = [(*key, parameter) for key in ALL for parameter in find(*key).defaults]
+def is_bad(hint, value):
+    """Whether no parameter of this type may have the value: nonsense is still text, and an empty list is a list."""
+    return not (value == "nonsense" and hint in (str, Text)) and not (value == [] and get_origin(hint) is tuple)
 
 
-@pytest.mark.parametrize("value", [None, [], {}, "nonsense", float("nan")], ids=str)
-@pytest.mark.parametrize(("kind", "name", "parameter"), EVERY_PARAMETER)
-def test_a_bad_parameter_is_refused_by_name_with_its_value(kind, name, parameter, value, small_config):
+BAD = [
+    (*key, parameter, value)
+    for key in ALL
+    for parameter in find(*key).defaults
+    for value in (None, [], {}, "nonsense", float("nan"))
+    if is_bad(find(*key).hints[parameter], value)
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "parameter", "value"), BAD, ids=["-".join(map(str, case)) for case in BAD])
+def test_a_bad_parameter_is_refused_by_name_with_its_value(kind, name, parameter, value, image_config):
     part = find(kind, name)
     with pytest.raises(ConfigError) as caught:
-        load(config_with(small_config, part, {**PARAMS.get(name, {}), parameter: value}))
-    where = "datasets.probe.generator" if kind == "dataset" else f"methods.probe.{kind}"
-    assert str(caught.value).startswith(f"config: {where}.{parameter}: {value!r} must be ")
+        load(config_with(image_config, part, {**PARAMS.get(name, {}), parameter: value}))
+    assert str(caught.value).startswith(f"config: {PLACES[kind]}.{parameter}: {value!r} must be ")
     assert len(str(caught.value).splitlines()) == 1
 
 
 @every_part
-def test_an_unknown_parameter_is_refused_by_name(part, small_config):
+def test_an_unknown_parameter_is_refused_by_name(part, image_config):
     with pytest.raises(ConfigError, match=rf"\.nonsense: unknown parameter of {part.kind} '{part.name}'"):
-        load(config_with(small_config, part, {**PARAMS.get(part.name, {}), "nonsense": 1}))
+        load(config_with(image_config, part, {**PARAMS.get(part.name, {}), "nonsense": 1}))
 
 
 @pytest.fixture(scope="module")
@@ -175,8 +218,8 @@ def test_warming_up_works_and_can_be_repeated(part):
 
 
 @every("dataset")
-def test_a_dataset_gives_finite_points_with_balanced_labels(part):
-    points = draw(part)
+def test_a_dataset_gives_finite_points_with_balanced_labels(part, features):
+    points = draw(part, features)
     assert isinstance(points, Points)
     assert points.X.ndim == 2
     assert (points.X.dtype, points.labels.dtype) == (np.float64, np.int64)
@@ -186,10 +229,19 @@ def test_a_dataset_gives_finite_points_with_balanced_labels(part):
 
 
 @every("dataset")
-def test_a_dataset_is_the_same_for_the_same_rng(part):
-    one, two = draw(part), draw(part)
+def test_a_dataset_is_the_same_for_the_same_rng(part, features):
+    one, two = draw(part, features), draw(part, features)
     assert_array_equal(one.X, two.X)
     assert_array_equal(one.labels, two.labels)
+
+
+@every("features")
+def test_features_are_finite_maps_of_every_image_and_the_same_again(part, pixels):
+    maps = part(pixels, **PARAMS.get(part.name, {}))
+    assert maps.ndim == 3
+    assert (len(maps), maps.dtype) == (len(pixels), np.float32)
+    assert np.isfinite(maps).all()
+    assert_array_equal(maps, part(pixels, **PARAMS.get(part.name, {})))
 
 
 @every("selector")
@@ -278,10 +330,10 @@ def inputs_and_call(part, X, codes):
     return calls[part.kind]
 
 
-NOT_DATASETS = [key for key in ALL if key[0] != "dataset"]
+STEPS = [key for key in ALL if key[0] in ("selector", "coder", "embedder")]
 
 
-@pytest.mark.parametrize("part", [find(*key) for key in NOT_DATASETS], ids=["-".join(key) for key in NOT_DATASETS])
+@pytest.mark.parametrize("part", [find(*key) for key in STEPS], ids=["-".join(key) for key in STEPS])
 def test_inputs_are_left_untouched(part, X, codes):
     """X and the arrays of the codes are read-only, so a write raises; the copies catch writes that go around it."""
     before = X.copy(), codes.copy()

@@ -62,22 +62,33 @@ SWEEPS = {
 }
 
 
+def swept(method, setting, accuracy=0.5):
+    return {"method": method, "label": method, "dataset": setting.get("dataset", "a"), "setting": json.dumps(setting),
+            "accuracy": accuracy}  # fmt: skip
+
+
+def drawn_sweep(rows):
+    datasets = {row["dataset"]: row["dataset"].upper() for row in rows}
+    return plot_sweep(pd.DataFrame(rows), pd.DataFrame(best_settings(rows, {})), datasets)
+
+
 @pytest.mark.parametrize("settings", SWEEPS.values(), ids=SWEEPS)
 def test_every_sweep_that_config_allows_can_be_drawn(settings, tmp_path):
-    rows = [
-        {"method": "esc", "label": "ESC", "setting": json.dumps(setting), "accuracy": 0.5 + i / 100}
-        for i, setting in enumerate(settings)
-    ]
-    best = best_settings(rows, {})
-    assert json.loads(best[0]["setting"]) == settings[-1]
-    save(plot_sweep(pd.DataFrame(rows), pd.DataFrame(best)), tmp_path / "sweep.png")
+    rows = [swept("esc", setting, 0.5 + i / 100) for i, setting in enumerate(settings)]
+    assert json.loads(best_settings(rows, {})[0]["setting"]) == settings[-1]
+    save(drawn_sweep(rows), tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
 def test_methods_with_different_parameters_share_a_sweep_figure():
-    rows = [
-        {"method": m, "label": m, "setting": json.dumps({key: 2}), "accuracy": 0.5}
-        for m, key in (("a", "k"), ("b", "t"))
-    ]
-    titles = [axes.get_title() for axes in plot_sweep(pd.DataFrame(rows), pd.DataFrame(best_settings(rows, {}))).axes]
-    assert titles[:2] == ["a", "b"]
+    figure = drawn_sweep([swept("a", {"k": 2}), swept("b", {"t": 2})])
+    assert [axes.get_title() for axes in figure.axes][:2] == ["a", "b"]
+
+
+def test_a_dataset_has_one_colour_in_every_panel_of_a_sweep_and_in_its_legend():
+    rows = [swept(m, {"dataset": d, "lam": lam}) for m in ("esc", "fsc") for d in ("unit", "raw") for lam in (1, 2)]
+    figure = drawn_sweep(rows)
+    legend = {handle.get_label(): handle.get_color() for handle in figure.legends[0].legend_handles}
+    for axes in figure.axes[:2]:
+        assert [line.get_color() for line in axes.lines[:2]] == [legend["UNIT"], legend["RAW"]]
+    assert legend["UNIT"] != legend["RAW"]

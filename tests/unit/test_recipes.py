@@ -6,31 +6,10 @@ import re
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.conftest import MISSING, changed, problems_of
 
 from lssc.paths import WILDCARDS
 from lssc.recipes import ConfigError, Part, load
-
-MISSING = object()
-
-
-def changed(config, where, value):
-    """The config with the value at a dotted path; MISSING takes the key away."""
-    config = copy.deepcopy(config)
-    *way, last = where.split(".") if isinstance(where, str) else where
-    owner = config
-    for step in way:
-        owner = owner[step]
-    if value is MISSING:
-        del owner[last]
-    else:
-        owner[last] = value
-    return config
-
-
-def problems_of(config):
-    with pytest.raises(ConfigError) as caught:
-        load(config)
-    return str(caught.value).splitlines()
 
 
 def runs_of(study, experiments=None):
@@ -114,12 +93,12 @@ def test_a_mistake_is_told_in_one_line_with_key_value_and_remedy(small_config, w
 
 
 @pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é"])
-@pytest.mark.parametrize("table", ["datasets", "methods", "experiments"])
-def test_a_bad_id_is_told_with_what_is_allowed(small_config, table, name):
-    entry = next(iter(small_config[table].values()))
-    lines = problems_of(changed(small_config, [table, name], entry))
+@pytest.mark.parametrize("table", ["images", "datasets", "methods", "experiments"])
+def test_a_bad_id_is_told_with_what_is_allowed(image_config, table, name):
+    entry = next(iter(image_config[table].values()))
+    lines = problems_of(changed(image_config, [table, name], entry))
     assert len(lines) == 1
-    assert lines[0].startswith(f"config: {table}: {name!r} is not a valid name; use lower-case letters")
+    assert lines[0].startswith(f"config: {table}: {name!r} is not allowed; use lower-case letters")
 
 
 def test_all_mistakes_of_a_kind_are_told_at_once(small_config):
@@ -390,6 +369,11 @@ def load_and_use(config):
             assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
         load(json.loads(study.fragment(experiment)))
         study.held_values(experiment)
+        for dataset in {wildcards["dataset"] for wildcards in runs_of(study, [experiment])}:
+            study.features_of(dataset)
+        for collection in study.collections_of(experiment):
+            assert study.shards_of(collection)
+            json.loads(study.images_recipe(collection))
 
 
 def assert_in_plain_words(error):
@@ -408,11 +392,11 @@ def test_any_value_anywhere_in_the_demo_config_loads_or_is_refused_in_plain_word
         assert_in_plain_words(error)
 
 
-@settings(max_examples=200, phases=[Phase.generate])
+@settings(max_examples=250, phases=[Phase.generate])
 @given(st.data())
-def test_any_value_anywhere_in_a_small_config_is_usable_or_refused(small_config, data):
-    place = data.draw(st.sampled_from(list(places(small_config))))
+def test_any_value_anywhere_in_a_small_config_is_usable_or_refused(image_config, data):
+    place = data.draw(st.sampled_from(list(places(image_config))))
     try:
-        load_and_use(put(small_config, place, data.draw(VALUES)))
+        load_and_use(put(image_config, place, data.draw(VALUES)))
     except ConfigError as error:
         assert_in_plain_words(error)

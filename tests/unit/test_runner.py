@@ -4,6 +4,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lssc.artifacts import DamagedArtifact, Record, reading, writing
+from lssc.feature_files import ONLY, Features, feature_record
 from lssc.runner import Trial, make_artifact, set_aside
 
 RECIPE = {"seed": 1, "n": 60}
@@ -30,10 +31,10 @@ def make(folder, calls):
         calls.append(trial.number)
         return Record({"x": trial.rng("draw").random(3)}, {"seconds": 0.5})
 
-    def run(block, *, recipe=RECIPE, code="c", reuse=True, compute=compute, inputs=None, name="data.h5"):
+    def run(block, *, recipe=RECIPE, code="c", reuse=True, compute=compute, name="data.h5", **given):
         out = folder / block / name
         recipe = {**recipe, "block": block}
-        make_artifact(compute, inputs=inputs or {}, out=out, recipe=recipe, code=code, reuse=reuse)
+        make_artifact(compute, **{"inputs": {}, **given}, out=out, recipe=recipe, code=code, reuse=reuse)
         return out
 
     return run
@@ -71,8 +72,8 @@ def test_randomness_depends_on_seed_size_and_stream(make, other):
 
 def test_randomness_does_not_depend_on_the_rest_of_the_recipe():
     """Methods and stages share trials: only seed, stream, n, trial and the key count."""
-    one = Trial(3, {**RECIPE, "stream": "t", "m": 5, "part": "x"}, {})
-    two = Trial(3, {**RECIPE, "stream": "t"}, {})
+    one = Trial(3, {**RECIPE, "stream": "t", "m": 5, "part": "x"}, {}, Features([]))
+    two = Trial(3, {**RECIPE, "stream": "t"}, {}, Features([]))
     assert_array_equal(one.rng("data").random(4), two.rng("data").random(4))
     assert one.rng("data").random() != one.rng("landmarks").random()
 
@@ -142,6 +143,23 @@ def test_trials_are_taken_over_only_if_their_inputs_have_the_same_content(make, 
     made = records(make("t00-02", compute=double, inputs={"input": new}))
     assert calls == [1, 2]
     assert [float(made[t].arrays["x"][0]) for t in made] == [20, 198, 24]
+
+
+def write_features(folder, value):
+    with writing(folder / "features.h5") as writer:
+        writer.add(ONLY, feature_record(np.array([[value]]), np.array([0]), {}))
+    return [folder / "features.h5"]
+
+
+def test_trials_drawn_from_other_features_are_not_taken_over(make, calls, folder):
+    def draw(trial):
+        calls.append(trial.number)
+        return Record({"x": trial.features.rows(np.array([0]))})
+
+    for block, value in (("t00-01", 1.0), ("t00-02", 1.0), ("t00-03", 2.0)):
+        made = records(make(block, compute=draw, features=write_features(folder, value)))
+        assert {float(record.arrays["x"][0, 0]) for record in made.values()} == {value}
+    assert calls == [0, 1, 2, 0, 1, 2, 3]
 
 
 def test_a_trial_reads_its_own_inputs_and_their_facts(make, folder):

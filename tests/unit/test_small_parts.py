@@ -136,9 +136,9 @@ def test_the_same_rng_draws_the_same_points(rng):
     assert not np.array_equal(one.X, synthetic(30, n_clusters=3, rng=np.random.default_rng(2)).X)
 
 
-def test_provenance_names_the_software_and_keeps_the_config():
-    made = provenance({"seed": 1})
+def test_provenance_names_the_software_and_keeps_config_and_sources():
+    made = provenance({"seed": 1}, {"tiny": {"source": "npm tiny@1.0.0"}})
     assert json.loads(json.dumps(made)) == made
-    assert made["config"] == {"seed": 1}
+    assert (made["config"], made["images"]) == ({"seed": 1}, {"tiny": {"source": "npm tiny@1.0.0"}})
     assert set(made["packages"]) == set(PACKAGES)
     assert made["machine"]["cores"] >= 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def _shape_lines(error: Any) -> list[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{_join(where, key)}: missing" for key in missing]
     if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
-        return [f"{where}: {error.instance!r} is not a valid name; {error.schema['description']}"]
+        return [f"{where}: {error.instance!r} is not allowed; {error.schema['description']}"]
     return [f"{where or 'top level'}: {_brief(error.instance)} {_wanted(error)}"]
 
 
@@ -167,20 +167,28 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
         for key in entry.get("held", ()):
             if key not in swept:
                 problems.append(f"{at}.held: {key!r} is no swept parameter; {suggest(key, swept)}")
-        for method, override in entry.get("overrides", {}).items():
-            grid = {key: [value] for key, value in override.get("params", {}).items()}
-            problems += _grid_problems(f"{at}.overrides.{method}.params", config["methods"][method], grid, ())
+        params = {method: override.get("params", {}) for method, override in entry.get("overrides", {}).items()}
+        for method, values in params.items():
+            if "dataset" in values:
+                where = f"{at}.overrides.{method}"
+                problems.append(f"{where}.params.dataset: no part of the method has it; write {where}.dataset")
+            grid = {key: [value] for key, value in values.items()}
+            problems += _grid_problems(f"{at}.overrides.{method}.params", config["methods"][method], grid, (), {})
         for method, grid in entry.get("sweep", {}).items():
-            problems += _grid_problems(f"{at}.sweep.{method}", config["methods"][method], grid, entry.get("held", ()))
+            held, given = entry.get("held", ()), params.get(method, {})
+            problems += _grid_problems(f"{at}.sweep.{method}", config["methods"][method], grid, held, given)
     # Two parts of a method may share a parameter, and would say the same.
     return list(dict.fromkeys(problems))
 
 
-def _grid_problems(at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: list[str]) -> list[str]:
-    """Sweep keys that no part of the method takes, and values that they cannot have."""
+def _grid_problems(
+    at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: Sequence[str], params: Mapping[str, Any]
+) -> list[str]:
+    """Sweep keys that no part of the method takes, and values they cannot have; `params` go before the method's own."""
     problems = []
     parts = {find(kind, _name(method[kind])): _given(method[kind]) for kind in KINDS}
     own = {key: value for part, given in parts.items() for key, value in {**part.defaults, **given}.items()}
+    own |= params
     for key, values in grid.items():
         if key != "dataset" and key not in own:
             problems.append(f"{at}.{key}: no part of the method has it; {suggest(key, {*own, 'dataset'})}")

@@ -43,12 +43,12 @@ def _spellings(folder: Path, name: str) -> Iterable[Path]:
 def checked(files: Mapping[str, bytes], *, sha256: Mapping[str, str], counts: list[int]) -> Images:
     """The images in these files; InputError says which file is not what it should be."""
     images = _assembled(files)
-    found = np.bincount(images.labels, minlength=len(counts)).tolist()
-    if found != list(counts):
-        raise InputError(f"labels: the classes have {found} images; they should have {list(counts)}")
     for name, raw in files.items():
         if (digest := hashlib.sha256(raw).hexdigest()) != sha256[name]:
             raise InputError(f"{name}: its SHA-256 is {digest}; it should be {sha256[name]}")
+    found = np.bincount(images.labels, minlength=len(counts)).tolist()
+    if found != list(counts):
+        raise InputError(f"labels: the classes have {found} images; counts in config say {list(counts)}")
     return images
 
 

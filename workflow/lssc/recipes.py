@@ -498,6 +498,10 @@ def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
     """Why a dataset cannot give n points."""
     K = dataset.n_clusters
     images = study.collections.get(dataset.collection or "")
+    if images and n > images.size:
+        return f"{n} points requested from {images.size} images"
+    if images and (dim := dataset.generator.params["dim"]) > (n if dataset.reduction is None else images.size):
+        return f"{n} points of {images.size} images are too few for dim={dim} of dataset {dataset.id!r}"
     # Which of the first few images belong to a class is not known before they are read.
     if images and not images.first:
         counts = [images.counts[label] for label in dataset.generator.params["classes"] or range(len(images.counts))]

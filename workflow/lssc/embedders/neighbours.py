@@ -15,6 +15,8 @@ from lssc.spectral import spectral_embedding
 from lssc.types import Array, Embedding, IndexArray
 
 CHUNK = 512
+# Share of nonzero coefficients beyond which a dense product of codes is quicker than a sparse one.
+DENSE = 0.08
 
 
 @component("embedder", "neighbours", warm_up=warm_up)
@@ -43,10 +45,13 @@ def embed_neighbours(
 def nearest_neighbours(codes: sparse.csr_matrix, t: int) -> sparse.csr_matrix:
     """W[i, j] = 1 if j is among the t points, i excluded, with the largest positive inner product of codes."""
     n = codes.shape[0]
-    transposed = codes.T.tocsr()
+    if codes.nnz > DENSE * np.prod(codes.shape):
+        codes = codes.toarray()
+    transposed = codes.T if isinstance(codes, np.ndarray) else codes.T.tocsr()
     rows, columns = [], []
     for start in range(0, n, CHUNK):
-        similarity = (codes[start : start + CHUNK] @ transposed).toarray()
+        similarity = codes[start : start + CHUNK] @ transposed
+        similarity = similarity if isinstance(similarity, np.ndarray) else similarity.toarray()
         own = np.arange(len(similarity))
         similarity[own, start + own] = 0
         point, neighbour = _top(similarity, t)

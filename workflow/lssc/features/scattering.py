@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from lssc.errors import InputError
 from lssc.idx import Bytes
 from lssc.params import AtLeast
 from lssc.registry import component
@@ -34,6 +35,8 @@ def scattering(
     """
     from kymatio.numpy import Scattering2D
 
+    if 2**scales > side:
+        raise InputError(f"scales={scales} average over {2**scales} pixels; side={side} must be at least that")
     transform = Scattering2D(J=scales, shape=(side, side), L=angles)
     padded = padded_to(pixels, side)
     parts = []
@@ -48,7 +51,7 @@ def padded_to(pixels: Bytes, side: int) -> NDArray[np.float32]:
     """Grey values from 0 to 1, centred on a square of zeros."""
     height, width = pixels.shape[1:]
     if max(height, width) > side:
-        raise ValueError(f"images of {height} x {width} pixels do not fit a square of side={side}")
+        raise InputError(f"images of {height} x {width} pixels do not fit a square of side={side}")
     top, left = (side - height) // 2, (side - width) // 2
     canvas = np.zeros((len(pixels), side, side), dtype=np.float32)
     canvas[:, top : top + height, left : left + width] = pixels / np.float32(255)

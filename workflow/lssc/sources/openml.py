@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
 
@@ -23,10 +24,12 @@ def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotat
 
     try:
         table = datasets.fetch_openml(data_id=id, as_frame=False, parser="pandas", data_home=str(into / "cache"))
-    except OSError as error:
+        pixels = table.data.astype(np.uint8).reshape(-1, SIDE, SIDE)
+        labels = table.target.astype(np.uint8)
+    except (OSError, HTTPException) as error:
         raise InputError(f"OpenML cannot be reached ({error})") from None
-    pixels = table.data.astype(np.uint8).reshape(-1, SIDE, SIDE)
-    labels = table.target.astype(np.uint8)
+    except ValueError as error:
+        raise InputError(f"OpenML's table {id} cannot be used ({error})") from None
     for part, rows in zip(PARTS, (slice(n_train), slice(n_train, None)), strict=True):
         (into / IMAGES.format(part)).write_bytes(idx_bytes(pixels[rows]))
         (into / LABELS.format(part)).write_bytes(idx_bytes(labels[rows]))

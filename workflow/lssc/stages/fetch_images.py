@@ -21,15 +21,14 @@ def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, dict[str, byte
     reasons = []
     for source in recipe["sources"]:
         told = " ".join([source["name"], *map(str, source["params"].values())])
-        folder = scratch / source["name"]
-        folder.mkdir()
+        folder = Path(tempfile.mkdtemp(dir=scratch))
         try:
             find("source", source["name"])(folder, **source["params"])
             return told, _checked_files(folder, recipe)
         except InputError as error:
             reasons.append(f"{told}: {str(error).replace(f'{folder}: ', '')}")
     raise InputError(
-        f"no source gave the files of images {recipe['images']!r} ({'; '.join(reasons)}). "
+        f"no source gave the files of images {recipe['images']!r} ({'; '.join(reasons) or 'config names none'}). "
         f"Put {', '.join(FILES)} (plain or .gz) into a folder and name it in config as images.{recipe['images']}.folder"
     )
 
