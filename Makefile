@@ -5,7 +5,7 @@ CORES ?= all
 ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 
-.PHONY: demo digits test paper lint bench lock help
+.PHONY: demo digits test paper lint bench docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -14,6 +14,7 @@ help:
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed and memory, measured here and written to docs/benchmarks.md"
+	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
 
 # The marker is written last, so that an interrupted install is taken up again.
@@ -52,6 +53,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(ON_PATH) python benchmarks/run.py
+
+docs: $(READY)
+	$(ON_PATH) python docs/tables.py
 
 lock:
 	$(PYTHON) -m venv .lockenv

@@ -2,14 +2,17 @@
 
 import csv
 import re
-import statistics
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 REPO = Path(__file__).parents[2]
+tables = SimpleNamespace(**runpy.run_path(str(REPO / "docs/tables.py")))
 DOCUMENTS = sorted(
-    [*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *(REPO / f"{d}/README.md" for d in ("config", "results"))]
+    [*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *(REPO / f"{d}/README.md" for d in ("config", "data", "results"))]
 )
 
 
@@ -20,18 +23,13 @@ def test_every_relative_link_leads_somewhere(document):
     assert missing == []
 
 
-def shown(values):
-    return f"{statistics.fmean(values):.3f} ± {statistics.stdev(values):.3f}".replace("0.", ".")
+@pytest.mark.parametrize("document", tables.DOCUMENTS, ids=lambda path: path.name)
+def test_tables_in_documents_are_those_of_the_results(document):
+    assert tables.filled(document.read_text()) == document.read_text(), "run `make docs`"
 
 
-def test_the_accuracies_in_the_readme_are_those_of_the_table():
-    accuracies = {}
-    for row in csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()):
-        accuracies.setdefault((row["label"], row["m"]), []).append(float(row["accuracy"]))
-    columns = ["100", "200", "300", "400", "500"]
-    told = re.findall(r"^\| ([^|]+?) \| (\.\d{3} ± [^\n]*) \|$", (REPO / "README.md").read_text(), re.MULTILINE)
-    assert len(told) == 9
-    for name, cells in told:
-        label = name.removesuffix(", all points").removesuffix(" (2 trials)")
-        keys = [(label, "3600")] if name.endswith(", all points") else [(label, m) for m in columns]
-        assert cells.split(" | ")[: len(keys)] == [shown(accuracies[key]) for key in keys]
+def test_a_table_shows_mean_and_spread_of_every_method_and_m():
+    rows = [row for row in csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()) if row["m"] == "200"]
+    values = [float(row["accuracy"]) for row in rows if row["method"] == "fsc_uniform"]
+    line = next(line for line in tables.accuracies("landmarks", 200).splitlines() if line.startswith("| FSC-uniform |"))
+    assert line.split("|")[3].strip() == f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}".replace("0.", ".")
