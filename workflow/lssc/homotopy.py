@@ -26,6 +26,7 @@ CANDIDATES, PAD = 48, 8
 DEPENDENT = 1e-10
 # Offence against |r_j| <= mu, relative to mu, that counts as rounding.
 SLACK = 1e-9
+REFINEMENTS = 3
 MAX_STEPS = 100_000
 # Numbers in one block of correlations: stays in the cache.
 BLOCK = 1 << 19
@@ -316,16 +317,42 @@ def _add_candidate(landmark, G, n, k, work):
 def _offender(q, G, own, mu, k, work):
     """The landmark with the largest |r_j|, over all of them, and by how much it exceeds mu; -1 if none does."""
     m, residual = len(q), work.residual
-    for j in range(m):
-        residual[j] = q[j]
-    for i in range(k):
-        _subtract(residual, work.weight[i], G[work.candidates[work.active[i]]], m)
+    _correlate(q, G, k, work)
+    # Rounding adds up along the path; where it shows, a step of refinement takes it away.
+    for _ in range(REFINEMENTS):
+        if not _refine(mu, k, work):
+            break
+        _correlate(q, G, k, work)
     if own >= 0:
         residual[own] = 0.0
     worst = _largest(residual, m)
     if worst <= mu * (1.0 + SLACK):
         return -1, 0.0
     return _index_of(residual, worst), worst - mu
+
+
+@_exact
+def _correlate(q, G, k, work):
+    """r = q - Gc for every landmark."""
+    for j in range(len(q)):
+        work.residual[j] = q[j]
+    for i in range(k):
+        _subtract(work.residual, work.weight[i], G[work.candidates[work.active[i]]], len(q))
+
+
+@_exact
+def _refine(mu, k, work):
+    """Bring r_j = mu sign_j about where it is off by more than rounding; whether it was."""
+    off = 0.0
+    for i in range(k):
+        work.column[i] = work.residual[work.candidates[work.active[i]]] - mu * work.sign[i]
+        off = max(off, abs(work.column[i]))
+    if off <= SLACK * mu:
+        return False
+    for i in range(k):
+        for j in range(k):
+            work.weight[i] += work.inverse[i, j] * work.column[j]
+    return True
 
 
 @_exact
