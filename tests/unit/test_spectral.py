@@ -66,6 +66,25 @@ def test_with_more_pieces_than_clusters_the_largest_count():
     assert set(piece[np.abs(found.vectors).max(axis=1) > 0]) == {1, 3}
 
 
+def test_a_few_points_by_themselves_do_not_hide_the_clusters():
+    """Two halves that hang together, and pairs of points apart: the halves are told apart, the pairs stay at the origin."""
+    halves = block_diag(random_graph(60, 1), random_graph(60, 2))
+    halves[0, 60] = halves[60, 0] = 1e-3
+    W = block_diag(halves, *([[0, 1], [1, 0]] for _ in range(4)))
+    vectors = embed(W, 2).vectors
+    assert not vectors[120:].any()
+    second = vectors[:120, 1]
+    assert (np.sign(second[:60]) == np.sign(second[0])).all()
+    assert (np.sign(second[60:120]) == -np.sign(second[0])).all()
+
+
+def test_a_piece_of_a_tenth_of_the_mean_cluster_counts():
+    W = block_diag(random_graph(90, 1), random_graph(5, 2), random_graph(4, 3), 0)
+    vectors = embed(W, 2).vectors
+    assert vectors[90:95].any()
+    assert not vectors[95:].any()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_every_piece_counts_before_a_second_vector_of_any(seed):
     """The first piece hangs by a thread: its second eigenvalue is 1 too, up to rounding."""
