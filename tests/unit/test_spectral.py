@@ -7,8 +7,8 @@ from scipy.linalg import block_diag
 from lssc import spectral
 from lssc.coders.lasso import code_lasso
 from lssc.embedders.affinity import embed_affinity
-from lssc.scaling import unit_rows
-from lssc.spectral import fixed_signs, spectral_embedding
+from lssc.scaling import fixed_signs, unit_rows
+from lssc.spectral import spectral_embedding
 
 
 def normalised(W):
@@ -67,7 +67,7 @@ def test_with_more_pieces_than_clusters_the_largest_count():
 
 
 def test_a_few_points_by_themselves_do_not_hide_the_clusters():
-    """Two halves that hang together, and pairs of points apart: the halves are told apart, the pairs stay at the origin."""
+    """Two halves that hang together, and pairs apart: the halves are told apart, the pairs stay at the origin."""
     halves = block_diag(random_graph(60, 1), random_graph(60, 2))
     halves[0, 60] = halves[60, 0] = 1e-3
     W = block_diag(halves, *([[0, 1], [1, 0]] for _ in range(4)))

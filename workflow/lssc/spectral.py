@@ -6,9 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from lssc.eigen import top_eigenpairs
+from lssc.scaling import fixed_signs
 from lssc.types import Array, Embedding, IndexArray
 
-# A piece of a graph counts if it has this share of the mean size of a cluster: a few points by themselves are no cluster.
+# A piece of a graph counts from this share of the mean cluster size on: a few points by themselves are no cluster.
 LEAST = 0.1
 # Up to this many vertices a dense solver is quicker and has no trouble with ties.
 DENSE = 256
@@ -41,13 +42,6 @@ def spectral_embedding(W: sparse.csr_matrix, n_clusters: int, *, rng: np.random.
         vectors[counted[i], column], values[column] = found[i][1][:, j], value
     info = {"n_pieces": len(linked), "n_isolated": n_pieces - len(linked)}
     return Embedding(fixed_signs(vectors), values, info)
-
-
-def fixed_signs(vectors: Array) -> Array:
-    """Each column with its entry of largest magnitude positive: eigenvectors come with either sign."""
-    largest = np.abs(vectors).argmax(axis=0)
-    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
-    return vectors * np.where(signs == 0, 1, signs)
 
 
 def _top_of_piece(
