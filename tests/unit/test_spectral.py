@@ -7,8 +7,8 @@ from scipy.linalg import block_diag
 from lssc import spectral
 from lssc.coders.lasso import code_lasso
 from lssc.embedders.affinity import embed_affinity
-from lssc.scaling import unit_rows
-from lssc.spectral import fixed_signs, spectral_embedding
+from lssc.scaling import fixed_signs, unit_rows
+from lssc.spectral import spectral_embedding
 
 
 def normalised(W):
@@ -64,6 +64,25 @@ def test_with_more_pieces_than_clusters_the_largest_count():
     found = embed(block_diag(*(random_graph(size) for size in sizes)), 2)
     piece = np.repeat(np.arange(5), sizes)
     assert set(piece[np.abs(found.vectors).max(axis=1) > 0]) == {1, 3}
+
+
+def test_a_few_points_by_themselves_do_not_hide_the_clusters():
+    """Two halves that hang together, and pairs apart: the halves are told apart, the pairs stay at the origin."""
+    halves = block_diag(random_graph(60, 1), random_graph(60, 2))
+    halves[0, 60] = halves[60, 0] = 1e-3
+    W = block_diag(halves, *([[0, 1], [1, 0]] for _ in range(4)))
+    vectors = embed(W, 2).vectors
+    assert not vectors[120:].any()
+    second = vectors[:120, 1]
+    assert (np.sign(second[:60]) == np.sign(second[0])).all()
+    assert (np.sign(second[60:120]) == -np.sign(second[0])).all()
+
+
+def test_a_piece_of_a_tenth_of_the_mean_cluster_counts():
+    W = block_diag(random_graph(90, 1), random_graph(5, 2), random_graph(4, 3), 0)
+    vectors = embed(W, 2).vectors
+    assert vectors[90:95].any()
+    assert not vectors[95:].any()
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lssc.errors import InputError
-from lssc.spectral import fixed_signs
+from lssc.scaling import fixed_signs
 from lssc.types import Array
 
 

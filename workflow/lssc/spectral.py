@@ -6,8 +6,11 @@ import numpy as np
 from scipy import sparse
 
 from lssc.eigen import top_eigenpairs
+from lssc.scaling import fixed_signs
 from lssc.types import Array, Embedding, IndexArray
 
+# A piece of a graph counts from this share of the mean cluster size on: a few points by themselves are no cluster.
+LEAST = 0.1
 # Up to this many vertices a dense solver is quicker and has no trouble with ties.
 DENSE = 256
 
@@ -16,8 +19,9 @@ def spectral_embedding(W: sparse.csr_matrix, n_clusters: int, *, rng: np.random.
     """The top K eigenvectors of D^-1/2 W D^-1/2, W symmetric and nonnegative.
 
     A graph in several pieces is solved piece by piece: each piece has eigenvalue 1, and an iterative solver may miss
-    some of equal eigenvalues. Where there are more pieces than clusters, the K largest count. A vertex without
-    neighbours stays at the origin.
+    some of equal eigenvalues. Pieces too small to be a cluster stay at the origin, as does a vertex without neighbours:
+    their eigenvectors would take the place of those that split the large pieces. Where more than K are left, the K
+    largest count.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -27,22 +31,17 @@ def spectral_embedding(W: sparse.csr_matrix, n_clusters: int, *, rng: np.random.
     sizes = np.bincount(piece_of, minlength=n_pieces)
     pieces = np.split(order, np.cumsum(sizes)[:-1])
     linked = sorted((p for p in pieces if len(p) > 1 or degree[p[0]] > 0), key=len, reverse=True)
-    found = [_top_of_piece(W, degree, piece, n_clusters, rng) for piece in linked[:n_clusters]]
+    least = LEAST * W.shape[0] / n_clusters
+    counted = [piece for place, piece in enumerate(linked) if place == 0 or len(piece) >= least][:n_clusters]
+    found = [_top_of_piece(W, degree, piece, n_clusters, rng) for piece in counted]
     candidates = [(value, i, j) for i, (values, _) in enumerate(found) for j, value in enumerate(values)]
     # Eigenvalue 1 of every piece comes before all else; rounding must not decide which pieces count.
     best = sorted(candidates, key=lambda c: (c[2] > 0, -c[0], c[1]))[:n_clusters]
     vectors, values = np.zeros((W.shape[0], n_clusters)), np.zeros(n_clusters)
     for column, (value, i, j) in enumerate(best):
-        vectors[linked[i], column], values[column] = found[i][1][:, j], value
+        vectors[counted[i], column], values[column] = found[i][1][:, j], value
     info = {"n_pieces": len(linked), "n_isolated": n_pieces - len(linked)}
     return Embedding(fixed_signs(vectors), values, info)
-
-
-def fixed_signs(vectors: Array) -> Array:
-    """Each column with its entry of largest magnitude positive: eigenvectors come with either sign."""
-    largest = np.abs(vectors).argmax(axis=0)
-    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
-    return vectors * np.where(signs == 0, 1, signs)
 
 
 def _top_of_piece(

@@ -10,8 +10,7 @@ from scipy import sparse
 from lssc.eigen import top_eigenpairs
 from lssc.params import AtLeast
 from lssc.registry import component
-from lssc.scaling import unit_rows
-from lssc.spectral import fixed_signs
+from lssc.scaling import fixed_signs, unit_rows
 from lssc.types import Array, Embedding
 
 
