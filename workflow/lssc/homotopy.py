@@ -145,7 +145,7 @@ def _follow(G, work, n, k, level, mu, lead, excess):
     left = excess if lead >= 0 else level - mu
     padded = (n + PAD - 1) // PAD * PAD
     join = lead if lead >= 0 else _index_of_largest(work.r, n)
-    place, resting = -1, -1
+    place, resting, side = -1, -1, 0.0
     for _ in range(MAX_STEPS):
         if join >= 0:
             if _join(G, work, n, padded, k, join):
@@ -160,6 +160,12 @@ def _follow(G, work, n, k, level, mu, lead, excess):
         _rates(work, k, padded)
         step, leave = _first_zero(work, k, left)
         _arrivals(work.r, work.rate, work.free, work.when, level, falls, padded)
+        if resting >= 0:
+            # It has just left at this side and moves away from it, whatever rounding says: only the other side is left.
+            meets = falls + side * work.rate[resting]
+            work.when[resting] = (level + side * work.r[resting]) / meets if meets > 0.0 else np.inf
+            work.free[resting] = 1.0
+            resting = -1
         soonest, join = _smallest(work.when, padded), -1
         if soonest < step:
             step, leave, join = max(soonest, 0.0), -1, 0
@@ -171,14 +177,10 @@ def _follow(G, work, n, k, level, mu, lead, excess):
             work.r[j] -= step * work.rate[j]
         level -= falls * step
         left -= step
-        if resting >= 0:
-            work.free[resting] = 1.0
-            resting = -1
         if join < 0:
             if leave < 0:
                 return k
-            # Rounding must not let it join again in the very next step, while its |r_j| still equals the level.
-            resting = work.active[leave]
+            resting, side = work.active[leave], work.sign[leave]
             k = _leave(work, padded, k, leave)
             if place == k:
                 place = leave
@@ -202,7 +204,8 @@ def _join(G, work, n, padded, k, join):
         outside -= x * row[work.active[i]]
         along += x * work.sign[i]
     work.free[join] = 0.0
-    if outside <= DEPENDENT * row[join]:
+    # The last row is there to try, not to keep: more landmarks than dimensions depend on each other, whatever rounding says.
+    if outside <= DEPENDENT * row[join] or k + 1 == len(work.rows):
         return False
     pivot = 1.0 / outside
     for i in range(k):

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import numpy as np
 
-from lssc.homotopy import lasso_codes
 from lssc.params import Above
 from lssc.registry import component
 from lssc.types import Array, Codes, IndexArray
@@ -22,6 +21,9 @@ def code_lasso(X: Array, landmarks: IndexArray, *, lam: Annotated[float, Above(0
 
     With `exclude_self` no landmark takes part in its own code: eq. (5), FSC; without, eq. (4), ESC.
     """
+    # Compiled code is loaded when it is needed.
+    from lssc.homotopy import lasso_codes
+
     own = np.full(len(X), -1)
     if exclude_self:
         own[landmarks] = np.arange(len(landmarks))
