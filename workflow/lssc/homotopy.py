@@ -28,6 +28,8 @@ DEPENDENT = 1e-10
 SLACK = 1e-9
 REFINEMENTS = 3
 MAX_STEPS = 100_000
+# Later than any step: infinity is kept away from the compiler.
+FAR = 1e300
 # Numbers in one block of correlations: stays in the cache.
 BLOCK = 1 << 19
 
@@ -114,7 +116,7 @@ def _code_block(Q, G, own, mu, work, counts, where, what):
 @_exact
 def _code_point(q, G, own, top, mu, n, work):
     """How many landmarks the code of one point uses; work.active and work.weight hold them."""
-    k = _follow(G, work, n, 0, top, mu, -1, 0.0)
+    k, whole = _follow(G, work, n, 0, top, mu, -1, 0.0), False
     while True:
         worst, excess = -1, 0.0
         if k >= 0:
@@ -125,7 +127,8 @@ def _code_point(q, G, own, top, mu, n, work):
             _add_candidate(worst, G, n, k, work)
             n += 1
             k = _follow(G, work, n, k, mu, mu, n - 1, excess)
-        elif n < len(q):
+        elif not whole:
+            whole = True
             n = _choose(q, 0.0, work)
             if own >= 0:
                 work.free[own] = 0.0
@@ -152,7 +155,7 @@ def _follow(G, work, n, k, level, mu, lead, excess):
                 if join == lead:
                     place = k
                 k += 1
-            elif lead >= 0:
+            elif join == lead:
                 return -1
         if lead >= 0:
             for i in range(k):
@@ -163,7 +166,7 @@ def _follow(G, work, n, k, level, mu, lead, excess):
         if resting >= 0:
             # It has just left at this side and moves away from it, whatever rounding says: only the other side is left.
             meets = falls + side * work.rate[resting]
-            work.when[resting] = (level + side * work.r[resting]) / meets if meets > 0.0 else np.inf
+            work.when[resting] = (level + side * work.r[resting]) / meets if meets > 0.0 else FAR
             work.free[resting] = 1.0
             resting = -1
         soonest, join = _smallest(work.when, padded), -1
@@ -285,7 +288,8 @@ def _arrivals(r, rate, free, when, level, falls, padded):
     for j in range(padded):
         side = 1.0 if falls * r[j] - level * rate[j] > 0.0 else -1.0
         x = (level - side * r[j]) / (falls - side * rate[j])
-        when[j] = x if free[j] > 0.5 else np.inf
+        # Where r_j and the level move along together there is no meeting, and x is no number.
+        when[j] = x if free[j] > 0.5 and x < FAR else FAR
 
 
 @_exact
