@@ -275,8 +275,9 @@ def _first_zero(work, k, left):
     """When a coefficient first reaches zero, and whose; `left` and -1 if none does before the end."""
     step, leave = left, -1
     for i in range(k):
-        if work.weight[i] * work.slope[i] < 0:
-            x = -work.weight[i] / work.slope[i]
+        # One that joined in a tie may have to leave at once, with nothing to lose.
+        if work.sign[i] * work.slope[i] < 0:
+            x = max(-work.weight[i] / work.slope[i], 0.0)
             if x < step:
                 step, leave = x, i
     return step, leave
