@@ -129,9 +129,9 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, 
     settings = pd.DataFrame(scores["setting"].map(json.loads).tolist(), index=scores.index)
     rows = pd.concat([scores, settings.add_prefix("set_")], axis=1)
     methods = list(dict.fromkeys(rows["method"]))
-    n_columns = 3
+    n_columns = min(3, len(methods))
     n_rows = -(-len(methods) // n_columns)
-    figure, panels = plt.subplots(n_rows, n_columns, figsize=(11, 3.1 * n_rows), squeeze=False)
+    figure, panels = plt.subplots(n_rows, n_columns, figsize=(3.7 * n_columns, 3.1 * n_rows), squeeze=False)
     colours = {id: _colour(place) for place, id in enumerate(datasets)}
     for axes, method in zip(panels.flat, methods, strict=False):
         _plot_method_sweep(axes, rows[rows["method"] == method], best[best["method"] == method].iloc[0], colours)
@@ -140,7 +140,11 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, 
     figure.tight_layout()
     handles = _sweep_legend({label: colours[id] for id, label in datasets.items()}, "set_scale_rows" in rows)
     figure.legend(
-        handles=handles, loc="upper center", ncol=min(len(handles), 5), frameon=False, bbox_to_anchor=(0.5, 0.01)
+        handles=handles,
+        loc="upper center",
+        ncol=min(len(handles), 2 * n_columns - 1),
+        frameon=False,
+        bbox_to_anchor=(0.5, 0.01),
     )
     return figure
 
@@ -182,7 +186,7 @@ def _dashes(scaled: bool) -> str:
 
 
 def _sweep_legend(colours: Mapping[str, Any], rows_scaled_or_not: bool) -> list[Any]:
-    """Colour by dataset, dashes by scaling of the embedding's rows, a star for the choice."""
+    """Colour by dataset, dashes by scaling of the embedding's rows, a star for the best setting."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], label=label, color=colour, linewidth=1.3) for label, colour in colours.items()]
@@ -190,4 +194,4 @@ def _sweep_legend(colours: Mapping[str, Any], rows_scaled_or_not: bool) -> list[
         names = {True: "embedding rows scaled", False: "not scaled"}
         grey = {"color": "grey", "linewidth": 1.3}
         handles += [Line2D([], [], label=name, linestyle=_dashes(scaled), **grey) for scaled, name in names.items()]
-    return [*handles, Line2D([], [], label="chosen", marker="*", color="black", linestyle="", markersize=11)]
+    return [*handles, Line2D([], [], label="best", marker="*", color="black", linestyle="", markersize=11)]
