@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lssc import homotopy
-from lssc.coders.lasso_spams import solve_lasso
+from lssc.coders.lasso import solve_lasso
 from lssc.datasets.synthetic import synthetic
 from lssc.homotopy import lasso_codes
 from lssc.scaling import unit_rows
