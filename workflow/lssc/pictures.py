@@ -62,7 +62,7 @@ def draw_landmarks(trials: Sequence[Shown]) -> Figure:
         counts = np.bincount(trial.truth[trial.landmarks], minlength=trial.n_clusters)
         labels = [f"{name} ({count})" for name, count in zip(trial.names, counts, strict=True)]
         _mosaic(axes, trial.pixels, groups, labels)
-        axes.set_title(f"{trial.label}: {len(trial.landmarks)} landmarks", loc="left")
+        axes.set_title(f"{trial.label}: {len(trial.landmarks):,} landmarks", loc="left")
     return figure
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def run_stage(
     parser.add_argument("--code", default="", help="fingerprint of the code; results of other code are not reused")
     args = parser.parse_args()
     warm_up()
-    try:
+    with telling(args.out):
         make_artifact(
             compute,
             inputs={name: getattr(args, name) for name in inputs},
@@ -87,10 +87,17 @@ def run_stage(
             code=args.code,
             reuse=reuse,
         )
+
+
+@contextlib.contextmanager
+def telling(out: Path) -> Iterator[None]:
+    """End the program with one line where a file or a size cannot be used; a damaged artifact is moved aside."""
+    try:
+        yield
     except DamagedArtifact as error:
         sys.exit(set_aside(error))
     except (InputError, OSError) as error:
-        sys.exit(f"while making {args.out}: {error}")
+        sys.exit(f"while making {out}: {error}")
 
 
 def make_artifact(

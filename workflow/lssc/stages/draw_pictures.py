@@ -2,16 +2,15 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lssc.artifacts import DamagedArtifact, reading
+from lssc.artifacts import reading
 from lssc.images import Images, read_images
 from lssc.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
 from lssc.plotting import save
-from lssc.runner import set_aside
+from lssc.runner import telling
 from lssc.seeding import rng_for
 
 TRIAL = 0
@@ -38,11 +37,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF and PNG file for each picture")
     args = parser.parse_args()
     recipe = args.recipe
-    try:
+    with telling(args.out[0]):
         images = read_images(args.images, sha256=recipe["sha256"])
         trials = [load_trial(wanted, images) for wanted in recipe["methods"]]
-    except DamagedArtifact as error:
-        sys.exit(set_aside(error))
     pictures = {
         "landmarks": draw_landmarks(trials),
         "clusters": draw_clusters(trials, rng_for(recipe["seed"], "clusters")),

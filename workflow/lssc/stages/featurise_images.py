@@ -2,15 +2,13 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from lssc.artifacts import DamagedArtifact, writing
-from lssc.errors import InputError
+from lssc.artifacts import writing
 from lssc.feature_files import ONLY, feature_record
 from lssc.images import read_images
 from lssc.registry import find
-from lssc.runner import set_aside
+from lssc.runner import telling
 from lssc.timing import timed
 
 
@@ -24,16 +22,12 @@ def main() -> None:
     recipe, part = args.recipe, args.recipe["part"]
     transform = find("features", part["name"])
     transform.warm_up()
-    try:
+    with telling(args.out):
         images = read_images(args.images, sha256=recipe["sha256"])
         rows = slice(recipe["first"], recipe["last"] + 1)
         features, spent = timed(transform, images.pixels[rows], **part["params"])
         with writing(args.out) as writer:
             writer.add(ONLY, feature_record(features, images.labels[rows], {**spent, "recipe": recipe}))
-    except DamagedArtifact as error:
-        sys.exit(set_aside(error))
-    except (InputError, OSError) as error:
-        sys.exit(f"while making {args.out}: {error}")
 
 
 if __name__ == "__main__":

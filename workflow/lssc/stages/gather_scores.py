@@ -2,13 +2,12 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from lssc.artifacts import DamagedArtifact, write_text
+from lssc.artifacts import write_text
 from lssc.provenance import provenance
 from lssc.recipes import load
-from lssc.runner import set_aside
+from lssc.runner import telling
 from lssc.tables import as_csv, score_rows
 
 
@@ -20,10 +19,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
-    try:
+    with telling(args.out):
         rows = list(score_rows(load(args.config), args.experiment))
-    except DamagedArtifact as error:
-        sys.exit(set_aside(error))
     sources = {path.parent.name: json.loads(path.read_text()) for path in args.sources}
     write_text(args.out, as_csv(rows))
     write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")

@@ -3,16 +3,14 @@
 import argparse
 import contextlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 
-from lssc.artifacts import DamagedArtifact, reading, writing
-from lssc.errors import InputError
+from lssc.artifacts import reading, writing
 from lssc.feature_files import ONLY, Features, feature_record
 from lssc.pca import Pca, fit_pca, flat_features
-from lssc.runner import set_aside
+from lssc.runner import telling
 from lssc.timing import timed
 
 
@@ -33,17 +31,12 @@ def main() -> None:
     parser.add_argument("--code", default="", help="fingerprint of the code")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    try:
-        with contextlib.ExitStack() as stack:
-            features = Features([stack.enter_context(reading(path)) for path in args.features])
-            (pca, reduced), spent = timed(reduce_features, features, **args.recipe)
-            facts = {**spent, "recipe": args.recipe, "variances": pca.variances.tolist()}
-            with writing(args.out) as writer:
-                writer.add(ONLY, feature_record(reduced, features.labels, facts))
-    except DamagedArtifact as error:
-        sys.exit(set_aside(error))
-    except (InputError, OSError) as error:
-        sys.exit(f"while making {args.out}: {error}")
+    with telling(args.out), contextlib.ExitStack() as stack:
+        features = Features([stack.enter_context(reading(path)) for path in args.features])
+        (pca, reduced), spent = timed(reduce_features, features, **args.recipe)
+        facts = {**spent, "recipe": args.recipe, "variances": pca.variances.tolist()}
+        with writing(args.out) as writer:
+            writer.add(ONLY, feature_record(reduced, features.labels, facts))
 
 
 if __name__ == "__main__":
