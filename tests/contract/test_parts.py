@@ -37,7 +37,18 @@ PARAMS = {
     "neighbours": {"t": 4},
 }
 # Parts that cost too much to import before they are used.
-HEAVY = ("sklearn", "sklearn_extra", "pandas", "matplotlib", "seaborn", "spams", "kmedoids", "kymatio", "numba", "torch")
+HEAVY = (
+    "sklearn",
+    "sklearn_extra",
+    "pandas",
+    "matplotlib",
+    "seaborn",
+    "spams",
+    "kmedoids",
+    "kymatio",
+    "numba",
+    "torch",
+)
 N, K, M = 60, 3, 15
 
 ALL = [(kind, name) for kind in FOLDERS for name in names(kind)]

@@ -55,12 +55,20 @@ def test_codes_do_not_depend_on_the_number_of_candidates(candidates, monkeypatch
 
 
 @given(
-    st.integers(1, 6), st.integers(1, 12), st.integers(0, 2**31), st.sampled_from([1.5, 7.0, 60.0, 5000.0]), st.booleans()
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(0, 2**31),
+    st.sampled_from([1.5, 7.0, 60.0, 5000.0]),
+    st.booleans(),
 )
 def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
     """Few dimensions, duplicates, opposites, zeros, multiples and, on a grid, ties everywhere."""
     rng = np.random.default_rng(seed)
-    draw = (lambda *shape: rng.integers(-2, 3, shape).astype(float)) if grid else (lambda *shape: rng.standard_normal(shape))
+    draw = (
+        (lambda *shape: rng.integers(-2, 3, shape).astype(float))
+        if grid
+        else (lambda *shape: rng.standard_normal(shape))
+    )
     L = draw(m, D)
     for j in range(1, m, 3):
         L[j] = rng.choice([0.0, 1.0, -1.0, 2.0]) * L[rng.integers(j)]
