@@ -1,7 +1,7 @@
-"""The lasso of many points over the same landmarks, solved exactly: a homotopy on the most correlated landmarks of each.
+"""The lasso of many points over the same landmarks, solved exactly by a homotopy on each one's nearest landmarks.
 
-For a point x, landmarks L (rows), G = L L' and q = L x, the code minimises |c|_1 + lam/2 |x - L'c|^2. With mu = 1/lam and
-r = q - Gc this c is characterised by |r_j| <= mu everywhere, and r_j = mu sign(c_j) where c_j is not zero.
+For a point x, landmarks L (rows), G = L L' and q = L x, the code minimises |c|_1 + lam/2 |x - L'c|^2. With mu = 1/lam
+and r = q - Gc this c is characterised by |r_j| <= mu everywhere, and r_j = mu sign(c_j) where c_j is not zero.
 
 From c = 0 a level M falls from max|q| to mu; in between, the active landmarks keep r_j = M sign_j, which moves their
 coefficients on straight lines until one reaches zero (it leaves) or another |r_j| reaches M (it joins). Only a few
@@ -207,7 +207,7 @@ def _join(G, work, n, padded, k, join):
         outside -= x * row[work.active[i]]
         along += x * work.sign[i]
     work.free[join] = 0.0
-    # The last row is there to try, not to keep: more landmarks than dimensions depend on each other, whatever rounding says.
+    # The last row is there to try, not to keep: more landmarks than dimensions depend on each other.
     if outside <= DEPENDENT * row[join] or k + 1 == len(work.rows):
         return False
     pivot = 1.0 / outside
@@ -365,10 +365,10 @@ def _refine(mu, k, work):
 
 @_exact
 def _is_candidate(landmark, n, work):
+    found = False
     for j in range(n):
-        if work.candidates[j] == landmark:
-            return True
-    return False
+        found |= work.candidates[j] == landmark
+    return found
 
 
 @_exact
