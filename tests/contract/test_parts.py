@@ -30,13 +30,25 @@ PARAMS = {
     "images": {"collection": "tiny"},
     "farthest_first": {"lam": 10.0},
     "lasso": {"lam": 10.0},
+    "homotopy": {"lam": 10.0},
     "omp": {"k": 3},
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},
 }
 # Parts that cost too much to import before they are used.
-HEAVY = ("sklearn", "sklearn_extra", "pandas", "matplotlib", "seaborn", "spams", "kmedoids", "kymatio", "torch")
+HEAVY = (
+    "sklearn",
+    "sklearn_extra",
+    "pandas",
+    "matplotlib",
+    "seaborn",
+    "spams",
+    "kmedoids",
+    "kymatio",
+    "numba",
+    "torch",
+)
 N, K, M = 60, 3, 15
 
 ALL = [(kind, name) for kind in FOLDERS for name in names(kind)]

@@ -1,0 +1,101 @@
+"""The compiled lasso: optimal for every point, however awkward the landmarks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lssc import homotopy
+from lssc.coders.lasso import solve_lasso
+from lssc.datasets.synthetic import synthetic
+from lssc.homotopy import lasso_codes
+from lssc.scaling import unit_rows
+
+NOBODY = np.full(10_000, -1)
+
+
+def codes_of(X, L, lam, own=NOBODY):
+    return lasso_codes(X, L, own[: len(X)], lam)
+
+
+def objective(X, L, codes, lam):
+    return np.abs(codes).sum(axis=1) + lam / 2 * ((X - codes @ L) ** 2).sum(axis=1)
+
+
+def off_by(X, L, codes, lam):
+    """The largest violation of the optimality conditions, relative to 1/lam."""
+    pull = lam * (X - codes @ L) @ L.T
+    return np.where(codes != 0, np.abs(pull - np.sign(codes)), np.maximum(np.abs(pull) - 1, 0)).max()
+
+
+@pytest.mark.parametrize("lam", [2.0, 10.0, 100.0, 1000.0])
+@pytest.mark.parametrize("m", [5, 16, 40, 300])
+def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam):
+    X = unit_rows(synthetic(1500, n_clusters=5, rng=np.random.default_rng(m)).X)
+    L = X[:m]
+    codes = codes_of(X, L, lam).toarray()
+    assert off_by(X, L, codes, lam) < 1e-6
+    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    best = objective(X, L, theirs, lam)
+    assert (objective(X, L, codes, lam) <= best * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 1000])
+def test_codes_do_not_depend_on_the_number_of_candidates(candidates, monkeypatch):
+    """With one candidate nearly everything is let in one by one; with all of them nothing is."""
+    X = unit_rows(synthetic(300, n_clusters=3, rng=np.random.default_rng(0)).X)
+    expected = codes_of(X, X[:80], 20.0).toarray()
+    monkeypatch.setattr(homotopy, "CANDIDATES", candidates)
+    homotopy._code_block.recompile()
+    try:
+        np.testing.assert_allclose(codes_of(X, X[:80], 20.0).toarray(), expected, atol=1e-9)
+    finally:
+        monkeypatch.undo()
+        homotopy._code_block.recompile()
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(0, 2**31),
+    st.sampled_from([1.5, 7.0, 60.0, 5000.0]),
+    st.booleans(),
+)
+def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
+    """Few dimensions, duplicates, opposites, zeros, multiples and, on a grid, ties everywhere."""
+    rng = np.random.default_rng(seed)
+    draw = (
+        (lambda *shape: rng.integers(-2, 3, shape).astype(float))
+        if grid
+        else (lambda *shape: rng.standard_normal(shape))
+    )
+    L = draw(m, D)
+    for j in range(1, m, 3):
+        L[j] = rng.choice([0.0, 1.0, -1.0, 2.0]) * L[rng.integers(j)]
+    X = np.concatenate([draw(10, D), L, np.zeros((1, D))])
+    codes = codes_of(X, L, lam).toarray()
+    lam_scale = max(1.0, np.abs(L).max() ** 2) * max(1.0, np.abs(X).max())
+    assert off_by(X, L, codes, lam) < 1e-6 * lam_scale
+    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    best = objective(X, L, theirs, lam)
+    assert (objective(X, L, codes, lam) <= best * (1 + 1e-9) + 1e-12).all()
+
+
+def test_codes_come_in_order_without_zeros():
+    X = unit_rows(synthetic(400, n_clusters=4, rng=np.random.default_rng(1)).X)
+    codes = codes_of(X, X[:60], 10.0)
+    assert codes.has_canonical_format
+    assert (codes.data != 0).all()
+
+
+def test_a_point_may_be_barred_from_any_landmark():
+    rng = np.random.default_rng(2)
+    X = unit_rows(rng.standard_normal((50, 8)))
+    own = rng.integers(-1, 20, 50)
+    codes = codes_of(X, X[:20], 15.0, own).toarray()
+    barred = own >= 0
+    assert (codes[np.flatnonzero(barred), own[barred]] == 0).all()
+    for point in np.flatnonzero(barred):
+        rest = np.delete(np.arange(20), own[point])
+        alone = codes_of(X[[point]], X[rest], 15.0).toarray()[0]
+        np.testing.assert_allclose(codes[point, rest], alone, atol=1e-9)
