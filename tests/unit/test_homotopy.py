@@ -1,11 +1,14 @@
 """The compiled lasso: optimal for every point, however awkward the landmarks."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lssc import homotopy
 from lssc.coders.lasso import solve_lasso
 from lssc.datasets.synthetic import synthetic
 from lssc.homotopy import lasso_codes
@@ -15,7 +18,9 @@ NOBODY = np.full(10_000, -1)
 
 
 def codes_of(X, L, lam, own=NOBODY):
-    return lasso_codes(X, L, own[: len(X)], lam)
+    codes, unsolved = lasso_codes(X, L, own[: len(X)], lam)
+    assert unsolved == 0
+    return codes
 
 
 def objective(X, L, codes, lam):
@@ -40,18 +45,40 @@ def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam):
     assert (objective(X, L, codes, lam) <= best * (1 + 1e-9)).all()
 
 
-@pytest.mark.parametrize("candidates", [1, 2, 1000])
-def test_codes_do_not_depend_on_the_number_of_candidates(candidates, monkeypatch):
+SCRIPT = """
+import sys
+import numpy as np
+from lssc import homotopy
+from lssc.datasets.synthetic import synthetic
+from lssc.scaling import unit_rows
+setattr(homotopy, sys.argv[1], int(sys.argv[2]))
+X = unit_rows(synthetic(60, n_clusters=3, rng=np.random.default_rng(0)).X)
+codes, unsolved = homotopy.lasso_codes(X, X[:40], np.full(60, -1), 20.0)
+np.savez(sys.argv[3], codes=codes.toarray(), unsolved=unsolved, X=X)
+"""
+
+
+def with_constant(name, value, folder):
+    """Codes, failures and points with a constant changed: not compiled, as the compiler fixes constants."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    out = folder / "codes.npz"
+    subprocess.run([sys.executable, "-c", SCRIPT, name, str(value), str(out)], check=True, env=environment)
+    found = np.load(out)
+    return found["codes"], int(found["unsolved"]), found["X"]
+
+
+@pytest.mark.parametrize("candidates", [1, 1000])
+def test_codes_do_not_depend_on_the_number_of_candidates(candidates, tmp_path):
     """With one candidate nearly everything is let in one by one; with all of them nothing is."""
-    X = unit_rows(synthetic(300, n_clusters=3, rng=np.random.default_rng(0)).X)
-    expected = codes_of(X, X[:80], 20.0).toarray()
-    monkeypatch.setattr(homotopy, "CANDIDATES", candidates)
-    homotopy._code_block.recompile()
-    try:
-        np.testing.assert_allclose(codes_of(X, X[:80], 20.0).toarray(), expected, atol=1e-9)
-    finally:
-        monkeypatch.undo()
-        homotopy._code_block.recompile()
+    codes, unsolved, X = with_constant("CANDIDATES", candidates, tmp_path)
+    assert unsolved == 0
+    np.testing.assert_allclose(codes, codes_of(X, X[:40], 20.0).toarray(), atol=1e-9)
+
+
+def test_a_walk_that_does_not_end_is_told(tmp_path):
+    codes, unsolved, _ = with_constant("MAX_STEPS", 1, tmp_path)
+    assert unsolved > 0
+    assert unsolved == (codes != 0).any(axis=1).tolist().count(False)
 
 
 @given(

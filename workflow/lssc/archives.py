@@ -27,7 +27,7 @@ def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
 
 
 def run(command: list[str], *, cwd: Path) -> None:
-    """Run a program of the system; InputError with the last line it printed if that fails."""
+    """Run a program of the system; InputError with the line that names the cause if that fails."""
     try:
         done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=TIMEOUT)
     except FileNotFoundError:

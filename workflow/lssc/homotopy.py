@@ -26,6 +26,8 @@ CANDIDATES, PAD = 48, 8
 DEPENDENT = 1e-10
 # Offence against |r_j| <= mu, relative to mu, that counts as rounding.
 SLACK = 1e-9
+# The same at the end of all means: more than this is told as a failure.
+TOLERATED = 1e-6
 REFINEMENTS = 3
 MAX_STEPS = 100_000
 # Later than any step: infinity is kept away from the compiler.
@@ -57,25 +59,30 @@ class Work(NamedTuple):
     residual: np.ndarray
 
 
-def lasso_codes(X: Array, landmarks: Array, own: IndexArray, lam: float) -> sparse.csr_matrix:
-    """Codes of the rows of X by the rows of `landmarks`; own[i] >= 0 is a landmark that point i must not use."""
+def lasso_codes(X: Array, landmarks: Array, own: IndexArray, lam: float) -> tuple[sparse.csr_matrix, int]:
+    """Codes of the rows of X by the rows of `landmarks`, and how many of them are not optimal after all.
+
+    own[i] >= 0 is a landmark that point i must not use.
+    """
     n, m = len(X), len(landmarks)
     most = min(X.shape[1], m) + 1
     G = landmarks @ landmarks.T
     work = _work(m, most)
     size = max(1, BLOCK // m)
     counts = np.zeros(n + 1, dtype=np.int64)
-    indices, values = [], []
+    indices, values, unsolved = [], [], 0
     for start in range(0, n, size):
         Q = X[start : start + size] @ landmarks.T
         # Memory that is not written to is not taken.
         where, what = np.empty(len(Q) * most, dtype=np.int32), np.empty(len(Q) * most)
         ends = counts[start + 1 : start + 1 + len(Q)]
-        used = _code_block(Q, G, own[start : start + size], 1 / lam, work, ends, where, what)
+        used, failed = _code_block(Q, G, own[start : start + size], 1 / lam, work, ends, where, what)
         indices.append(where[:used].copy())
         values.append(what[:used].copy())
+        unsolved += failed
     pointers = np.cumsum(counts)
-    return sparse.csr_matrix((np.concatenate(values), np.concatenate(indices), pointers), shape=(n, m))
+    codes = sparse.csr_matrix((np.concatenate(values), np.concatenate(indices), pointers), shape=(n, m))
+    return codes, unsolved
 
 
 def _work(m: int, most: int) -> Work:
@@ -91,8 +98,8 @@ def _work(m: int, most: int) -> Work:
 
 @_exact
 def _code_block(Q, G, own, mu, work, counts, where, what):
-    """Codes of the points whose correlations are the rows of Q, one after the other; how many coefficients in all."""
-    used, share = 0, 0.5
+    """Codes of the points whose correlations are the rows of Q, one by one; how many coefficients, and failures."""
+    used, failed, share = 0, 0, 0.5
     for point in range(len(Q)):
         q = Q[point]
         if own[point] >= 0:
@@ -103,26 +110,27 @@ def _code_block(Q, G, own, mu, work, counts, where, what):
             n_candidates = _choose(q, max(share * top, mu), work)
             # The share of the largest correlation that makes a candidate follows the points.
             share = share * 0.98 if n_candidates < CANDIDATES else min(0.98, share * 1.01)
-            k = _code_point(q, G, own[point], top, mu, n_candidates, work)
+            k, solved = _code_point(q, G, own[point], top, mu, n_candidates, work)
+            failed += not solved
         counts[point] = k
         _sort_active(work, k)
         for i in range(k):
             where[used + i] = work.candidates[work.active[i]]
             what[used + i] = work.weight[i]
         used += k
-    return used
+    return used, failed
 
 
 @_exact
 def _code_point(q, G, own, top, mu, n, work):
-    """How many landmarks the code of one point uses; work.active and work.weight hold them."""
+    """How many landmarks the code of one point uses, held by work.active and work.weight; whether it is optimal."""
     k, whole = _follow(G, work, n, 0, top, mu, -1, 0.0), False
     while True:
         worst, excess = -1, 0.0
         if k >= 0:
             worst, excess = _offender(q, G, own, mu, k, work)
             if worst < 0:
-                return k
+                return k, True
         if k >= 0 and not _is_candidate(worst, n, work):
             _add_candidate(worst, G, n, k, work)
             n += 1
@@ -134,8 +142,8 @@ def _code_point(q, G, own, top, mu, n, work):
                 work.free[own] = 0.0
             k = _follow(G, work, n, 0, top, mu, -1, 0.0)
         else:
-            # Every landmark took part: what offends depends on the active ones and adds nothing.
-            return max(k, 0)
+            # Every landmark took part: what offends by no more than this depends on the active ones and adds nothing.
+            return max(k, 0), k >= 0 and excess <= TOLERATED * mu
 
 
 @_exact

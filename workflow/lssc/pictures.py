@@ -42,12 +42,17 @@ def matched(truth: IndexArray, found: IndexArray, n_clusters: int) -> IndexArray
     """Found clusters renamed after the true ones, so that as many points as can be carry the right name."""
     from scipy.optimize import linear_sum_assignment
 
-    table = np.zeros((n_clusters, n_clusters))
-    np.add.at(table, (truth, found), 1)
-    true, other = linear_sum_assignment(table, maximize=True)
+    true, other = linear_sum_assignment(_counts(truth, found, n_clusters), maximize=True)
     name = np.empty(n_clusters, dtype=np.int64)
     name[other] = true
     return name[found]
+
+
+def _counts(truth: IndexArray, found: IndexArray, n_clusters: int) -> IndexArray:
+    """How many points of true cluster i were found in cluster j; empty ones included, unlike in the scores."""
+    table = np.zeros((n_clusters, n_clusters), dtype=np.int64)
+    np.add.at(table, (truth, found), 1)
+    return table
 
 
 def draw_landmarks(trials: Sequence[Shown]) -> Figure:
@@ -91,8 +96,7 @@ def draw_confusion(trials: Sequence[Shown]) -> Figure:
     size = max(2.6, 0.42 * trials[0].n_clusters + 0.9)
     figure, panels = plt.subplots(1, len(trials), figsize=(size * len(trials) + 0.4, size + 0.5), squeeze=False)
     for axes, trial in zip(panels.flat, trials, strict=True):
-        table = np.zeros((trial.n_clusters, trial.n_clusters), dtype=np.int64)
-        np.add.at(table, (trial.truth, trial.found), 1)
+        table = _counts(trial.truth, trial.found, trial.n_clusters)
         look = {"cmap": "Blues", "cbar": False, "square": True, "linewidths": 0.5}
         small = {"size": 8 if trial.n_clusters <= 5 else 6}
         # Shares of a class decide the colour, so that small classes show as well.

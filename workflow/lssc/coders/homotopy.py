@@ -26,4 +26,5 @@ def code_homotopy(
     own = np.full(len(X), -1)
     if exclude_self:
         own[landmarks] = np.arange(len(landmarks))
-    return Codes(lasso_codes(X, X[landmarks], own, lam))
+    codes, unsolved = lasso_codes(X, X[landmarks], own, lam)
+    return Codes(codes, {"converged": unsolved == 0, "n_unsolved": unsolved})
