@@ -15,7 +15,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from lssc.artifacts import reading, writing
+from lssc import rows
+from lssc.artifacts import Record, reading, writing
 from lssc.coders.lasso import code_lasso
 from lssc.feature_files import ONLY, Features, feature_record
 from lssc.params import Text
@@ -335,6 +336,24 @@ def test_an_embedder_is_the_same_for_the_same_rng(part, codes):
     one, two = embed(part, codes), embed(part, codes)
     assert_array_equal(one.vectors, two.vectors)
     assert_array_equal(one.values, two.values)
+
+
+BY_ROWS = [key for key in ALL if find(*key).by_rows]
+
+
+@pytest.mark.parametrize("part", [find(*key) for key in BY_ROWS], ids=["-".join(key) for key in BY_ROWS])
+def test_a_part_that_works_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "HELD", 0)
+    with writing(tmp_path / "x.h5") as writer:
+        writer.add(0, Record({"X": X}))
+    call = {"selector": select, "coder": code}[part.kind]
+    with reading(tmp_path / "x.h5") as reader:
+        stored, held = (call(part, points) for points in (reader.rows(0, "X"), X))
+    assert stored.info == held.info
+    if part.kind == "selector":
+        assert_array_equal(stored.indices, held.indices)
+    else:
+        assert_array_equal(stored.matrix.toarray(), held.matrix.toarray())
 
 
 def inputs_and_call(part, X, codes):

@@ -89,6 +89,14 @@ def test_trials_of_another_block_are_taken_over_and_not_computed_again(make, cal
         assert new[trial].facts == old[trial].facts
 
 
+def test_trials_are_taken_over_without_being_read(make, monkeypatch):
+    old = records(make("t00-01"))
+    monkeypatch.setattr("h5py.Dataset.__getitem__", lambda *_: pytest.fail("read"))
+    path = make("t01-01")
+    monkeypatch.undo()
+    assert records(path)[1].content == old[1].content
+
+
 def test_a_block_can_be_put_together_from_several(make, calls):
     make("t00-01"), make("t02-03")
     calls.clear()

@@ -19,6 +19,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from lssc.rows import RowBlocks, Rows, is_held
+
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
@@ -34,18 +36,18 @@ class DamagedArtifact(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """One trial of an artifact: arrays, and JSON-able facts about them."""
+    """One trial of an artifact: arrays, whole or made in blocks, and JSON-able facts about them."""
 
-    arrays: Mapping[str, np.ndarray]
+    arrays: Mapping[str, np.ndarray | RowBlocks]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content(self) -> str:
-        """Hash of the arrays alone: equal results have equal content, however long they took."""
+        """Hash of the arrays alone: equal results have equal content, however they were made and how long it took."""
         digest = hashlib.sha256()
         for name, array in sorted(self.arrays.items()):
-            digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
-            digest.update(np.ascontiguousarray(array).data if array.size else b"")
+            for _ in _hashed(digest, name, array):
+                pass
         return digest.hexdigest()
 
 
@@ -70,11 +72,18 @@ class Writer:
         self._file = file
 
     def add(self, trial: int, record: Record) -> None:
-        group = self._file.create_group(_group(trial))
-        for name, array in record.arrays.items():
-            group.create_dataset(name, data=array)
+        """Write a trial. Arrays made in blocks are made once: written, and counted into the content, as they come."""
+        group, digest = self._file.create_group(_group(trial)), hashlib.sha256()
+        for name, array in sorted(record.arrays.items()):
+            data = group.create_dataset(name, shape=array.shape, dtype=array.dtype)
+            for place, block in _hashed(digest, name, array):
+                data[place] = block
         facts = json.dumps(dict(record.facts), sort_keys=True, default=_plain)
-        group.attrs.update(facts=facts, content=record.content)
+        group.attrs.update(facts=facts, content=digest.hexdigest())
+
+    def copy(self, trial: int, source: Reader) -> None:
+        """Take a trial over from another artifact; HDF5 copies it piece by piece."""
+        self._file.copy(source._find(trial), _group(trial))
 
 
 @contextlib.contextmanager
@@ -131,6 +140,11 @@ class Reader:
         """One array of a trial, without reading the others."""
         return self._find(trial)[name][()]
 
+    def rows(self, trial: int, name: str) -> Rows:
+        """One array of a trial; a large one stays in the file until rows are asked for."""
+        data = self._find(trial)[name]
+        return data[()] if is_held(data.shape) else StoredRows(data)
+
     def record(self, trial: int) -> Record:
         arrays = {name: data[()] for name, data in self._find(trial).items()}
         return Record(arrays, self.facts(trial))
@@ -141,6 +155,28 @@ class Reader:
         return self._file[_group(trial)]
 
 
+class StoredRows:
+    """Rows of an array in a file, read at each access; the file must still be open."""
+
+    def __init__(self, data: h5py.Dataset) -> None:
+        self._data = data
+        self.shape, self.dtype = data.shape, data.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if isinstance(rows, slice):
+            return self._data[rows]
+        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise TypeError(f"stored rows are had by a slice or an array of indices, not by {rows!r}")
+        # HDF5 takes increasing indices only, each once.
+        wanted, place = np.unique(rows, return_inverse=True)
+        if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):
+            raise IndexError(f"rows {wanted[0]} to {wanted[-1]} asked for; there are {len(self)}")
+        return self._data[wanted][place]
+
+
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[Reader]:
     """Read an artifact; DamagedArtifact unless every byte is as it was written."""
@@ -149,6 +185,14 @@ def reading(path: Path) -> Iterator[Reader]:
     _check(path)
     with h5py.File(path, "r") as file:
         yield Reader(path, file)
+
+
+def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:
+    """The blocks of an array (a whole one is a single block) and their places, counted into the digest as they pass."""
+    digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+    for place, block in [(..., array)] if isinstance(array, np.ndarray) else array.placed():
+        digest.update(np.ascontiguousarray(block).data if block.size else b"")
+        yield place, block
 
 
 def _seal(path: Path) -> None:

@@ -35,7 +35,7 @@ class Component:
     """A registered function.
 
     `warm_up` pays for imports and compiling before the clock starts; `needs_all` parts work only where every point is a
-    landmark.
+    landmark; `by_rows` parts take any `lssc.rows.Rows` for X, so that large ones can stay in their file.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class Component:
     function: Callable[..., Any]
     warm_up: Callable[[], None]
     needs_all: bool = False
+    by_rows: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         wanted = inspect.signature(self.function).parameters
@@ -61,12 +62,17 @@ class Component:
 
 
 def component(
-    kind: str, name: str, *, warm_up: Callable[[], None] = lambda: None, needs_all: bool = False
+    kind: str,
+    name: str,
+    *,
+    warm_up: Callable[[], None] = lambda: None,
+    needs_all: bool = False,
+    by_rows: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as part `name` of this kind; the file must carry the same name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all)
+        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all, by_rows)
         return function
 
     return register

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
-from lssc.artifacts import DamagedArtifact, Reader, Record, reading, writing
+from lssc.artifacts import DamagedArtifact, Reader, Record, Writer, reading, writing
 from lssc.blocks import Block, siblings
 from lssc.errors import InputError
 from lssc.feature_files import Features
 from lssc.registry import Component, find
+from lssc.rows import Rows
 from lssc.seeding import rng_for
 
 
@@ -35,6 +37,14 @@ class Trial:
 
     def read(self, name: str) -> Record:
         return self.inputs[name].record(self.number)
+
+    def array(self, name: str, array: str) -> np.ndarray:
+        """One array of an input, without reading the others."""
+        return self.inputs[name].array(self.number, array)
+
+    def rows(self, name: str, array: str) -> Rows:
+        """One array of an input as the part can take it: a large one is left in its file if the part works by rows."""
+        return self.inputs[name].rows(self.number, array) if self.part.by_rows else self.array(name, array)
 
     def facts(self, name: str) -> dict[str, Any]:
         return self.inputs[name].facts(self.number)
@@ -123,9 +133,12 @@ def make_artifact(
         for number in block.trials:
             trial = Trial(number, recipe, readers, shared)
             key = _key(trial, code)
-            record = _known(old, number, key) or _computed(compute, trial, key)
-            writer.add(number, record)
-            seconds = record.facts.get("seconds")
+            if source := _holder(old, number, key):
+                writer.copy(number, source)
+                facts = source.facts(number)
+            else:
+                facts = _add_computed(writer, compute, trial, key)
+            seconds = facts.get("seconds")
             print(f"trial {number}" + (f": {seconds:.3f} s" if seconds is not None else ""), file=sys.stderr)
 
 
@@ -136,10 +149,13 @@ def set_aside(error: DamagedArtifact) -> str:
     return f"{error}; moved aside: run the same command again to rebuild it"
 
 
-def _computed(compute: Compute, trial: Trial, key: str) -> Record:
+def _add_computed(writer: Writer, compute: Compute, trial: Trial, key: str) -> Mapping[str, Any]:
     record = compute(trial)
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
-    return Record(record.arrays, {**record.facts, **made_by, "recipe": trial.recipe, "trial": trial.number, "key": key})
+    # A view, as an array made in blocks costs time while it is written, and the stage adds that to its facts.
+    facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)
+    writer.add(trial.number, Record(record.arrays, facts))
+    return facts
 
 
 def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:
@@ -151,12 +167,9 @@ def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:
     return found
 
 
-def _known(old: list[Reader], number: int, key: str) -> Record | None:
-    for reader in old:
-        with contextlib.suppress(DamagedArtifact):
-            if number in reader.trials and reader.facts(number).get("key") == key:
-                return reader.record(number)
-    return None
+def _holder(old: list[Reader], number: int, key: str) -> Reader | None:
+    """The file that already holds this trial, if any does."""
+    return next((file for file in old if number in file.trials and file.facts(number).get("key") == key), None)
 
 
 def _key(trial: Trial, code: str) -> str:

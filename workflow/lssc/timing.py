@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -17,3 +17,16 @@ def timed(function: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[T, dic
     spent = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
     peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return value, {**spent, "peak_mb": peak_kib / 1024}
+
+
+def timed_blocks(blocks: Iterable[T], spent: dict[str, float]) -> Iterator[T]:
+    """The same blocks; what making them takes is added to `spent`, what is done with each in between is not."""
+    waiting = iter(blocks)
+    while True:
+        block, took = timed(next, waiting, None)
+        for unit in ("seconds", "cpu_seconds"):
+            spent[unit] += took[unit]
+        spent["peak_mb"] = took["peak_mb"]
+        if block is None:
+            return
+        yield block

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lssc.rows import RowBlocks
+
 Array: TypeAlias = NDArray[np.float64]
 IndexArray: TypeAlias = NDArray[np.int64]
 Info: TypeAlias = dict[str, Any]
@@ -15,9 +17,12 @@ Info: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class Points:
-    """n points as rows of X, with the cluster each was drawn from; `origin` is their place in a larger collection."""
+    """n points as rows of X, with the cluster each was drawn from; `origin` is their place in a larger collection.
 
-    X: Array
+    X comes in blocks where it is too large to hold.
+    """
+
+    X: Array | RowBlocks
     labels: IndexArray
     origin: IndexArray | None = None
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
 from typing import Annotated
 
 import numpy as np
 
 from lssc.params import AtLeast, AtMost
 from lssc.registry import component
-from lssc.types import Points
+from lssc.rows import RowBlocks, block_sizes, is_held
+from lssc.types import Array, Points
 
 
 @component("dataset", "synthetic")
@@ -24,12 +27,24 @@ def synthetic(
     """x = H_k z + e with z ~ N(0, I) and e ~ N(0, noise^2 I); n / n_clusters points from each subspace.
 
     The columns of each H_k are drawn from the columns of one random orthonormal D x D matrix, so that subspaces may
-    share directions.
+    share directions. Points too many to hold come in blocks, drawn from `rng` as they are asked for.
     """
     Q, _ = np.linalg.qr(rng.standard_normal((ambient_dim, ambient_dim)))
     bases = [Q[:, rng.choice(ambient_dim, subspace_dim, replace=False)] for _ in range(n_clusters)]
-    labels = np.repeat(np.arange(n_clusters), n // n_clusters)
-    Z = rng.standard_normal((n_clusters, n // n_clusters, subspace_dim))
-    X = np.concatenate([z @ H.T for z, H in zip(Z, bases, strict=True)])
-    X += noise * rng.standard_normal(X.shape)
-    return Points(X, labels)
+    each = n // n_clusters
+    pieces = [(H, size) for H in bases for size in block_sizes(each, ambient_dim)]
+    X = RowBlocks((n_clusters * each, ambient_dim), np.dtype(np.float64), _blocks(pieces, noise, rng))
+    return Points(X.whole() if is_held(X.shape) else X, np.repeat(np.arange(n_clusters), each))
+
+
+def _blocks(pieces: list[tuple[Array, int]], noise: float, rng: np.random.Generator) -> Iterator[Array]:
+    """So many points of each subspace, for (basis, number) one after the other."""
+    # All z come before all noise, so that blocks of any size hold the same points: z is drawn here to get to where
+    # the noise begins, and once more below.
+    z_rng = deepcopy(rng)
+    for H, size in pieces:
+        rng.standard_normal((size, H.shape[1]))
+    for H, size in pieces:
+        block = z_rng.standard_normal((size, H.shape[1])) @ H.T
+        block += noise * rng.standard_normal(block.shape)
+        yield block

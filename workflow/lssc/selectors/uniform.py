@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from lssc.registry import component
-from lssc.types import Array, Landmarks
+from lssc.rows import Rows
+from lssc.types import Landmarks
 
 
-@component("selector", "uniform")
-def select_uniform(X: Array, m: int, *, rng: np.random.Generator) -> Landmarks:
+@component("selector", "uniform", by_rows=True)
+def select_uniform(X: Rows, m: int, *, rng: np.random.Generator) -> Landmarks:
     """m of the n points uniformly at random, without replacement, in increasing order."""
     return Landmarks(np.sort(rng.choice(len(X), m, replace=False)))

@@ -7,7 +7,7 @@ from lssc.timing import timed
 
 
 def cluster_points(trial: Trial) -> Record:
-    vectors = trial.read("embedding").arrays["vectors"]
+    vectors = trial.array("embedding", "vectors")
     clusters, spent = timed(
         cluster, vectors, trial.recipe["n_clusters"], rng=trial.rng("kmeans"), **trial.recipe["kmeans"]
     )

@@ -14,14 +14,16 @@ from lssc.runner import telling
 from lssc.seeding import rng_for
 
 TRIAL = 0
+# Not the points: they may take more room than everything else.
+NEEDED = {"data": ("labels", "origin"), "landmarks": ("indices",), "embedding": ("vectors",), "labels": ("labels",)}
 
 
 def load_trial(wanted: Mapping[str, Any], images: Images) -> Shown:
     """What the artifacts say about one method."""
     arrays = {}
-    for name in ("data", "landmarks", "embedding", "labels"):
+    for name, needed in NEEDED.items():
         with reading(Path(wanted[name])) as file:
-            arrays[name] = file.record(TRIAL).arrays
+            arrays[name] = {array: file.array(TRIAL, array) for array in needed}
     truth, names = arrays["data"]["labels"], wanted["names"]
     found = matched(truth, arrays["labels"]["labels"], len(names))
     pixels = images.pixels[arrays["data"]["origin"]]

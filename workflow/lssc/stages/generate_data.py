@@ -1,11 +1,15 @@
 """Draw or load the points of each trial."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from lssc.artifacts import Record
+from lssc.rows import RowBlocks
 from lssc.runner import Trial, run_stage
 from lssc.scaling import unit_rows
-from lssc.timing import timed
+from lssc.timing import timed, timed_blocks
+from lssc.types import Array
 
 
 def generate_data(trial: Trial) -> Record:
@@ -13,9 +17,16 @@ def generate_data(trial: Trial) -> Record:
     rng = trial.rng("data", trial.part.name)
     given = {"n_clusters": trial.recipe["n_clusters"], "features": trial.features, "rng": rng}
     points, spent = timed(trial.part, trial.recipe["n"], **given, **trial.params)
-    if not np.isfinite(points.X).all():
-        raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
-    X = unit_rows(points.X) if trial.recipe["unit_norm"] else points.X
+
+    def finished(X: Array) -> Array:
+        if not np.isfinite(X).all():
+            raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
+        return unit_rows(X) if trial.recipe["unit_norm"] else X
+
+    if isinstance(points.X, RowBlocks):
+        X = replace(points.X, blocks=map(finished, timed_blocks(points.X.blocks, spent)))
+    else:
+        X = finished(points.X)
     origin = {} if points.origin is None else {"origin": points.origin}
     return Record({"X": X, "labels": points.labels, **origin}, spent)
 

@@ -8,8 +8,7 @@ TIMED = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster"
 
 
 def score_labels(trial: Trial) -> Record:
-    labels = trial.read("labels").arrays["labels"]
-    values = scores(trial.read("data").arrays["labels"], labels)
+    values = scores(trial.array("data", "labels"), trial.array("labels", "labels"))
     spent = {stage: trial.facts(name) for stage, name in TIMED.items()}
     for unit in ("seconds", "cpu_seconds"):
         values[unit] = sum(facts[unit] for facts in spent.values())

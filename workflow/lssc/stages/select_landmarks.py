@@ -8,7 +8,7 @@ from lssc.timing import timed
 def select_landmarks(trial: Trial) -> Record:
     m = trial.recipe["m"]
     rng = trial.rng("landmarks", trial.part.name, m)
-    X = trial.read("data").arrays["X"]
+    X = trial.rows("data", "X")
     landmarks, spent = timed(trial.part, X, m, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
     return Record({"indices": landmarks.indices}, {**landmarks.info, **spent})
 
