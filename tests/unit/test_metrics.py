@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from lssc import metrics
 from lssc.metrics import scores
 
 LABELS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40).map(np.array)
@@ -29,6 +30,15 @@ def test_nmi_and_ari_agree_with_scikit_learn(pairs):
     found = scores(truth, predicted)
     assert found["nmi"] == pytest.approx(normalized_mutual_info_score(truth, predicted), abs=1e-9)
     assert found["ari"] == pytest.approx(adjusted_rand_score(truth, predicted), abs=1e-9)
+
+
+@given(LABELS)
+def test_labels_are_counted_in_blocks(pairs):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics, "BLOCK", 7)
+        table = metrics.contingency(*pairs.T)
+    truth, predicted = (np.unique(labels) for labels in pairs.T)
+    assert table.tolist() == [[(pairs == (i, j)).all(axis=1).sum() for j in predicted] for i in truth]
 
 
 @given(LABELS, st.permutations(range(5)))

@@ -6,6 +6,9 @@ import numpy as np
 
 from lssc.types import Array, IndexArray
 
+# Labels counted at a time: bounds memory where there are millions.
+BLOCK = 2**20
+
 
 def scores(truth: IndexArray, predicted: IndexArray) -> dict[str, float]:
     """Accuracy, normalised mutual information and adjusted Rand index."""
@@ -17,11 +20,13 @@ def contingency(truth: IndexArray, predicted: IndexArray) -> Array:
     """How many points carry true label i and predicted label j."""
     if len(truth) != len(predicted) or len(truth) == 0:
         raise ValueError(f"{len(truth)} true and {len(predicted)} predicted labels; need equal numbers, at least one")
-    _, i = np.unique(truth, return_inverse=True)
-    _, j = np.unique(predicted, return_inverse=True)
-    table = np.zeros((i.max() + 1, j.max() + 1))
-    np.add.at(table, (i, j), 1)
-    return table
+    rows, columns = np.unique(truth), np.unique(predicted)
+    counts = np.zeros(len(rows) * len(columns))
+    for start in range(0, len(truth), BLOCK):
+        some = slice(start, start + BLOCK)
+        cells = np.searchsorted(rows, truth[some]) * len(columns) + np.searchsorted(columns, predicted[some])
+        counts += np.bincount(cells, minlength=len(counts))
+    return counts.reshape(len(rows), len(columns))
 
 
 def accuracy(table: Array) -> float:
