@@ -13,6 +13,9 @@ from lssc.registry import component
 from lssc.scaling import fixed_signs, unit_rows
 from lssc.types import Array, Embedding
 
+# Points taken at a time where a step needs room beside the codes.
+BLOCK = 2**17
+
 
 def warm_up() -> None:
     import scipy.linalg
@@ -37,7 +40,9 @@ def embed_landmark_svd(
     A = normalised_codes(codes)
     use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
     U, values = (_top_by_gram if use_gram else _top_by_svd)(A, n_clusters, rng)
-    vectors = fixed_signs(A @ U)
+    vectors = A @ U
+    del A
+    vectors = fixed_signs(vectors)
     if scale_rows:
         vectors = unit_rows(vectors)
     return Embedding(vectors, values, {"n_uncoded": int((np.diff(codes.indptr) == 0).sum())})
@@ -45,11 +50,19 @@ def embed_landmark_svd(
 
 def normalised_codes(codes: sparse.csr_matrix) -> sparse.csr_matrix:
     """D^-1/2 |C|' with points as rows (n x m)."""
-    A = abs(codes)
+    # Values of its own, the pattern of the codes: with ten million points each is near a gigabyte.
+    A = sparse.csr_matrix((np.abs(codes.data), codes.indices, codes.indptr), shape=codes.shape)
     degree = A @ np.asarray(A.sum(axis=0)).ravel()
     # A point that no landmark explains has degree zero: its row is zero and stays at the origin.
     degree[degree == 0] = 1.0
-    return sparse.diags(1 / np.sqrt(degree)) @ A
+    for some in _row_blocks(A):
+        start, stop = A.indptr[[some.start, some.stop]]
+        A.data[start:stop] *= np.repeat(1 / np.sqrt(degree[some]), np.diff(A.indptr[some.start : some.stop + 1]))
+    return A
+
+
+def _row_blocks(A: sparse.csr_matrix) -> list[slice]:
+    return [slice(start, min(start + BLOCK, A.shape[0])) for start in range(0, A.shape[0], BLOCK)]
 
 
 def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -57,7 +70,10 @@ def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tupl
     from scipy.linalg import eigh
 
     m = A.shape[1]
-    gram = (A.T @ A).toarray()
+    gram = np.zeros((m, m))
+    for some in _row_blocks(A):
+        block = A[some]
+        gram += (block.T @ block).toarray()
     squares, U = eigh(gram, subset_by_index=(max(m - k, 0), m - 1))
     return _divide(U[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0)), k)
 
