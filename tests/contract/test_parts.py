@@ -31,7 +31,7 @@ PARAMS = {
     "images": {"collection": "tiny"},
     "farthest_first": {"lam": 10.0},
     "lasso": {"lam": 10.0},
-    "homotopy": {"lam": 10.0},
+    "lasso_spams": {"lam": 10.0},
     "omp": {"k": 3},
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from lssc.coders.admm import code_admm
 from lssc.coders.admm_modified import code_admm_modified
-from lssc.coders.lasso import code_lasso, solve_lasso
+from lssc.coders.lasso import code_lasso
+from lssc.coders.lasso_spams import solve_lasso
 from lssc.coders.omp import code_omp
 from lssc.coherence import penalties
 from lssc.embedders import affinity

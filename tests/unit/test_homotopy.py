@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lssc.coders.lasso import solve_lasso
+from lssc import homotopy
+from lssc.coders.lasso_spams import solve_lasso
 from lssc.datasets.synthetic import synthetic
 from lssc.homotopy import lasso_codes
 from lssc.scaling import unit_rows
@@ -33,9 +34,18 @@ def off_by(X, L, codes, lam):
     return np.where(codes != 0, np.abs(pull - np.sign(codes)), np.maximum(np.abs(pull) - 1, 0)).max()
 
 
-@pytest.mark.parametrize("lam", [2.0, 10.0, 100.0, 1000.0])
+@pytest.fixture(params=["gram", "no gram", "many dimensions"])
+def regime(request, monkeypatch):
+    """Where inner products come from, which otherwise follows from m and D."""
+    few_dimensions, few_landmarks = {"gram": (32, 2048), "no gram": (32, 0), "many dimensions": (0, 0)}[request.param]
+    monkeypatch.setattr(homotopy, "FEW_DIMENSIONS", few_dimensions)
+    monkeypatch.setattr(homotopy, "FEW_LANDMARKS", few_landmarks)
+    return request.param
+
+
+@pytest.mark.parametrize("lam", [2.0, 10.0, 100.0, 1000.0, 1e6])
 @pytest.mark.parametrize("m", [5, 16, 40, 300])
-def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam):
+def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam, regime):
     X = unit_rows(synthetic(1500, n_clusters=5, rng=np.random.default_rng(m)).X)
     L = X[:m]
     codes = codes_of(X, L, lam).toarray()
@@ -106,6 +116,44 @@ def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
     theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
     best = objective(X, L, theirs, lam)
     assert (objective(X, L, codes, lam) <= best * (1 + 1e-9) + 1e-12).all()
+
+
+def test_the_regimes_are_those_they_are_called(regime):
+    dictionary = homotopy.dictionary_of(np.eye(4))
+    assert (len(dictionary.gram) > 0) == (regime != "no gram")
+    assert (len(dictionary.gram32) > 0) == (regime == "many dimensions")
+
+
+def test_codes_in_many_dimensions_agree_with_spams():
+    """More active landmarks than one group of places holds, and more dimensions than a check by coordinates allows."""
+    rng = np.random.default_rng(5)
+    X = unit_rows(rng.standard_normal((300, 6)) @ rng.standard_normal((6, 120)) + rng.standard_normal((300, 120)))
+    codes = codes_of(X, X[:150], 60.0, np.where(NOBODY < 0, np.arange(10_000), 0).clip(max=149)).toarray()
+    assert (codes != 0).sum(axis=1).max() > 3 * homotopy.PAD
+    for point in (0, 7, 200):
+        rest = np.delete(np.arange(150), min(point, 149))
+        alone = solve_lasso(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]
+        np.testing.assert_allclose(codes[point, rest], alone, atol=1e-7)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_codes_are_the_same_to_the_last_bit_on_any_number_of_threads(threads, monkeypatch):
+    X = unit_rows(synthetic(3000, n_clusters=5, rng=np.random.default_rng(3)).X)
+    monkeypatch.setattr(homotopy, "PIECE", 1000)
+    one, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0)
+    many, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0, threads=threads)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(many, part))
+
+
+def test_single_precision_is_off_by_little():
+    X = unit_rows(synthetic(2000, n_clusters=5, rng=np.random.default_rng(4)).X)
+    codes, unsolved = lasso_codes(X, X[:200], NOBODY[:2000], 10.0, single=True)
+    exact = codes_of(X, X[:200], 10.0)
+    assert unsolved == 0
+    assert 0 < abs(codes - exact).max() < 1e-5
+    best = objective(X, X[:200], exact.toarray(), 10.0)
+    np.testing.assert_allclose(objective(X, X[:200], codes.toarray(), 10.0), best, rtol=1e-9)
 
 
 def test_codes_come_in_order_without_zeros():

@@ -4,15 +4,15 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import Lasso
 
 from lssc import homotopy
-from lssc.coders import lasso
-from lssc.coders.homotopy import code_homotopy
-from lssc.coders.lasso import code_lasso, solve_lasso
+from lssc.coders import lasso_spams
+from lssc.coders.lasso import code_lasso
+from lssc.coders.lasso_spams import code_lasso_spams, solve_lasso
 
 LANDMARKS = np.array([31, 2, 17, 58, 40, 5, 22, 49, 11, 26])
 OWN = (LANDMARKS, np.arange(len(LANDMARKS)))
 
 
-@pytest.fixture(params=[code_lasso, code_homotopy], ids=["spams", "homotopy"])
+@pytest.fixture(params=[code_lasso, code_lasso_spams], ids=["homotopy", "spams"])
 def code(request):
     """Each program for the same problem."""
     return request.param
@@ -89,8 +89,10 @@ def test_codes_follow_the_order_of_the_landmarks(code, X):
 @pytest.mark.parametrize("block", [1, 3, 10])
 def test_codes_do_not_depend_on_the_block(code, X, block, monkeypatch):
     expected = code(X, LANDMARKS, lam=10.0).matrix.toarray()
-    monkeypatch.setattr(lasso, "BLOCK", block)
+    monkeypatch.setattr(lasso_spams, "BLOCK", block)
     monkeypatch.setattr(homotopy, "BLOCK", 10 * block)
+    monkeypatch.setattr(homotopy, "LEAST", 1)
+    monkeypatch.setattr(homotopy, "PIECE", 7)
     assert_allclose(code(X, LANDMARKS, lam=10.0).matrix.toarray(), expected, atol=1e-12)
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
-from lssc.coders.lasso import solve_lasso
+from lssc.coders.lasso_spams import solve_lasso
 from lssc.sampling import on_sample
 from lssc.selectors import farthest_first as module
 from lssc.selectors.farthest_first import farthest_first, select_farthest_first

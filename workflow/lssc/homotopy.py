@@ -8,20 +8,28 @@ coefficients on straight lines until one reaches zero (it leaves) or another |r_
 candidates, those of largest |q_j|, take part. Then |r_j| <= mu is checked for all; the worst offender, if any, is
 let in with a level of its own that falls to mu while all others stay, by the same steps. Where that fails, because
 landmarks depend on each other, the path is walked again with every landmark as a candidate.
+
+In few dimensions inner products of landmarks are computed where they are needed, so that memory is m x D; in many they
+are looked up in G, m x m.
 """
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy import sparse
 
+from lssc.rows import Rows
 from lssc.types import Array, IndexArray
 
+# Up to so many dimensions the check takes place among the coordinates, and beyond so many landmarks paths do, too.
+FEW_DIMENSIONS, FEW_LANDMARKS = 32, 2048
 # Candidates at first, and what loops over them are rounded up to, so that they run in whole vectors.
-CANDIDATES, PAD = 48, 8
+CANDIDATES, PAD = 48, 16
 # A join that leaves less than this share of a landmark outside the span of the active ones is refused.
 DEPENDENT = 1e-10
 # Offence against |r_j| <= mu, relative to mu, that counts as rounding.
@@ -32,17 +40,33 @@ REFINEMENTS = 3
 MAX_STEPS = 100_000
 # Later than any step: infinity is kept away from the compiler.
 FAR = 1e300
-# Numbers in one block of correlations: stays in the cache.
-BLOCK = 1 << 19
+# A number without its sign, and the rounding of single precision.
+MAGNITUDE, MAGNITUDE32, EPSILON32 = np.int64(0x7FFFFFFFFFFFFFFF), np.int32(0x7FFFFFFF), 6e-8
+# Points read at a time, numbers in one block of correlations (stays in the cache), and its least number of points.
+PIECE, BLOCK, LEAST = 1 << 16, 1 << 16, 256
+# Bytes in a line of the cache.
+LINE = 64
+# Points from which is learnt how far candidates may fall behind the best.
+SAMPLE = 16
 
-_options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-# The second set promises the compiler that no NaN or infinity comes along, without which it does not vectorise minima.
-_exact = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
-_finite = njit(fastmath={"reassoc", "contract", "nsz", "arcp", "nnan", "ninf"}, **_options)
+# Nothing here owns an array, so counting references, a locked instruction each, would be in vain.
+_options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+_compiled = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
+_inlined = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, forceinline=True, **_options)
+
+
+class Dictionary(NamedTuple):
+    """The landmarks as the kernel wants them; what it does not need is empty."""
+
+    atoms: np.ndarray
+    columns32: np.ndarray
+    gram: np.ndarray
+    gram32: np.ndarray
+    longest: float
 
 
 class Work(NamedTuple):
-    """The arrays of one point under way; the first ones run over candidates, the second ones over active landmarks."""
+    """The arrays of one point under way; the first ones run over candidates, the next ones over active landmarks."""
 
     candidates: np.ndarray
     r: np.ndarray
@@ -50,67 +74,133 @@ class Work(NamedTuple):
     when: np.ndarray
     free: np.ndarray
     rows: np.ndarray
+    coordinates: np.ndarray
     active: np.ndarray
     sign: np.ndarray
     weight: np.ndarray
     slope: np.ndarray
     column: np.ndarray
+    ends: np.ndarray
     inverse: np.ndarray
-    residual: np.ndarray
+    residual32: np.ndarray
+    remainder: np.ndarray
+    cell: np.ndarray
 
 
-def lasso_codes(X: Array, landmarks: Array, own: IndexArray, lam: float) -> tuple[sparse.csr_matrix, int]:
+def lasso_codes(
+    X: Rows, landmarks: Array, own: IndexArray, lam: float, *, single: bool = False, threads: int = 1
+) -> tuple[sparse.csr_matrix, int]:
     """Codes of the rows of X by the rows of `landmarks`, and how many of them are not optimal after all.
 
-    own[i] >= 0 is a landmark that point i must not use.
+    own[i] >= 0 is a landmark that point i must not use. With `single`, correlations are computed in single precision.
     """
     n, m = len(X), len(landmarks)
-    most = min(X.shape[1], m) + 1
-    G = landmarks @ landmarks.T
-    work = _work(m, most)
-    size = max(1, BLOCK // m)
+    coder = _Coder(landmarks, lam, single)
     counts = np.zeros(n + 1, dtype=np.int64)
-    indices, values, unsolved = [], [], 0
-    for start in range(0, n, size):
-        Q = X[start : start + size] @ landmarks.T
-        # Memory that is not written to is not taken.
-        where, what = np.empty(len(Q) * most, dtype=np.int32), np.empty(len(Q) * most)
-        ends = counts[start + 1 : start + 1 + len(Q)]
-        used, failed = _code_block(Q, G, own[start : start + size], 1 / lam, work, ends, where, what)
-        indices.append(where[:used].copy())
-        values.append(what[:used].copy())
-        unsolved += failed
+    parts, unsolved = [], 0
+    with ThreadPoolExecutor(threads) as pool:
+        for start in range(0, n, PIECE):
+            # Read-only points would be compiled for anew.
+            points = np.require(X[start : start + PIECE], np.float64, ["C", "W"])
+            blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]
+            share = coder.share(points)
+            jobs = ((points[block], own[start:][block], counts[start + 1 :][block], share) for block in blocks)
+            found = list(
+                pool.map(lambda job: coder.code(*job), jobs) if threads > 1 else (coder.code(*j) for j in jobs)
+            )
+            parts.append((np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])))
+            unsolved += sum(f[2] for f in found)
     pointers = np.cumsum(counts)
-    codes = sparse.csr_matrix((np.concatenate(values), np.concatenate(indices), pointers), shape=(n, m))
-    return codes, unsolved
+    indices, values = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+    # Parts are let go one by one, so that there are never two copies of all codes.
+    at = len(indices)
+    while parts:
+        where, what = parts.pop()
+        indices[at - len(where) : at], values[at - len(where) : at] = where, what
+        at -= len(where)
+    return sparse.csr_matrix((values, indices, pointers), shape=(n, m)), unsolved
 
 
-def _work(m: int, most: int) -> Work:
-    wide = m + PAD
+class _Coder:
+    """Codes blocks of points, in any number of threads."""
+
+    def __init__(self, landmarks: Array, lam: float, single: bool) -> None:
+        self.m, self.D = landmarks.shape
+        self.lam, self.size = lam, max(LEAST, BLOCK // self.m)
+        self.dictionary = dictionary_of(landmarks)
+        self.columns = np.ascontiguousarray(landmarks.T, dtype=np.float32 if single else np.float64)
+        self.single, self.scratch = single, threading.local()
+
+    def share(self, X: Array) -> float:
+        """How small a correlation may be, as a share of the point's largest, for a landmark to be a candidate."""
+        some = np.abs(X[:: len(X) // SAMPLE + 1] @ self.columns)
+        place = max(0, self.m - CANDIDATES)
+        some.partition((place, self.m - 1), axis=1)
+        return min(0.98, float(some[:, place].sum() / max(some[:, -1].sum(), 1e-300)))
+
+    def code(self, X: Array, own: IndexArray, counts: IndexArray, share: float) -> tuple[IndexArray, Array, int]:
+        """Landmarks and coefficients of these points, one point after the other; how many are not optimal."""
+        if not hasattr(self.scratch, "work"):
+            most = min(self.D, self.m) + 1
+            self.scratch.work = work_of(self.m, self.D)
+            self.scratch.Q = _zeros(self.size, self.m)
+            # Memory that is not written to is not taken.
+            self.scratch.found = np.empty(self.size * most, dtype=np.int32), np.empty(self.size * most)
+        Q, (where, what) = self.scratch.Q[: len(X)], self.scratch.found
+        if self.single:
+            Q[:] = X.astype(np.float32) @ self.columns
+        else:
+            np.matmul(X, self.columns, out=Q)
+        used, failed = _code_block(
+            *(X, Q, own, 1 / self.lam, share, self.dictionary, self.scratch.work, counts, where, what)
+        )
+        return where[:used].copy(), what[:used].copy(), failed
+
+
+def dictionary_of(landmarks: Array) -> Dictionary:
+    few, nothing = landmarks.shape[1] <= FEW_DIMENSIONS, np.empty((0, 0))
+    gram = nothing if few and len(landmarks) > FEW_LANDMARKS else landmarks @ landmarks.T
+    columns32 = np.ascontiguousarray(landmarks.T if few else nothing, dtype=np.float32)
+    gram32 = (nothing if few else gram).astype(np.float32)
+    longest = float(np.sqrt((landmarks**2).sum(axis=1).max(initial=0)))
+    return Dictionary(np.ascontiguousarray(landmarks), columns32, gram, gram32, longest)
+
+
+def work_of(m: int, D: int) -> Work:
+    most = min(D, m) + 1
+    wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
+    far = m > FEW_LANDMARKS and D <= FEW_DIMENSIONS
     return Work(
-        *(np.zeros(wide, dtype=np.int64), np.zeros(wide), np.zeros(wide), np.zeros(wide), np.zeros(wide)),
-        np.zeros((most, wide)),
-        *(np.zeros(most, dtype=np.int64), np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(most)),
-        np.zeros((most, most)),
-        np.zeros(m),
+        *(_zeros(wide, dtype=np.int64), _zeros(wide), _zeros(wide), _zeros(wide), _zeros(wide)),
+        *(_zeros(most, wide), _zeros(D if far else 0, wide), _zeros(tall, dtype=np.int64)),
+        *(_zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall, tall)),
+        *(_zeros(m, dtype=np.float32), _zeros(D), _zeros(1)),
     )
 
 
-@_exact
-def _code_block(Q, G, own, mu, work, counts, where, what):
-    """Codes of the points whose correlations are the rows of Q, one by one; how many coefficients, and failures."""
-    used, failed, share = 0, 0, 0.5
+def _zeros(*shape: int, dtype: Any = np.float64) -> Any:
+    """Zeros that begin at the start of a cache line: vectors that cross one cost a quarter of the speed."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+@_compiled
+def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
+    """Codes of the points X, Q their correlations, one by one; how many coefficients, and failures."""
+    used, failed = 0, 0
     for point in range(len(Q)):
         q = Q[point]
         if own[point] >= 0:
             q[own[point]] = 0.0
-        top = _largest(q, len(q))
+        top = _largest(q, len(q), work.cell)
         k = 0
         if top > mu:
-            n_candidates = _choose(q, max(share * top, mu), work)
+            n_candidates = _choose(q, max(share * top, mu), dictionary, work)
             # The share of the largest correlation that makes a candidate follows the points.
             share = share * 0.98 if n_candidates < CANDIDATES else min(0.98, share * 1.01)
-            k, solved = _code_point(q, G, own[point], top, mu, n_candidates, work)
+            k, solved = _code_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
             failed += not solved
         counts[point] = k
         _sort_active(work, k)
@@ -121,68 +211,74 @@ def _code_block(Q, G, own, mu, work, counts, where, what):
     return used, failed
 
 
-@_exact
-def _code_point(q, G, own, top, mu, n, work):
+@_inlined
+def _code_point(x, q, dictionary, own, top, mu, n, work):
     """How many landmarks the code of one point uses, held by work.active and work.weight; whether it is optimal."""
-    k, whole = _follow(G, work, n, 0, top, mu, -1, 0.0), False
+    k, whole = _follow(dictionary, work, n, 0, top, mu, -1, 0.0), False
     while True:
-        worst, excess = -1, 0.0
+        worst, r = -1, 0.0
         if k >= 0:
-            worst, excess = _offender(q, G, own, mu, k, work)
+            worst, r = _offender(x, q, dictionary, own, top, mu, k, work)
             if worst < 0:
                 return k, True
+        excess = abs(r) - mu
         if k >= 0 and not _is_candidate(worst, n, work):
-            _add_candidate(worst, G, n, k, work)
+            _add_candidate(worst, r, dictionary, n, k, work)
             n += 1
-            k = _follow(G, work, n, k, mu, mu, n - 1, excess)
+            k = _follow(dictionary, work, n, k, mu, mu, n - 1, excess)
         elif not whole:
             whole = True
-            n = _choose(q, 0.0, work)
+            n = _choose(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
-            k = _follow(G, work, n, 0, top, mu, -1, 0.0)
+            k = _follow(dictionary, work, n, 0, top, mu, -1, 0.0)
         else:
             # Every landmark took part: what offends by no more than this depends on the active ones and adds nothing.
             return max(k, 0), k >= 0 and excess <= TOLERATED * mu
 
 
-@_exact
-def _follow(G, work, n, k, level, mu, lead, excess):
+@_compiled
+def _follow(dictionary, work, n, k, level, mu, lead, excess):
     """Walk the path: all levels from `level` to mu, or, with a lead, only that candidate's down by `excess`.
 
     The number of active landmarks at the end; -1 if a lead depends on the active ones or the walk does not end.
     """
     falls = 0.0 if lead >= 0 else 1.0
     left = excess if lead >= 0 else level - mu
-    padded = (n + PAD - 1) // PAD * PAD
-    join = lead if lead >= 0 else _index_of_largest(work.r, n)
+    padded = _padded(n)
+    join = lead if lead >= 0 else _index_of_largest(work.r, padded)
     place, resting, side = -1, -1, 0.0
     for _ in range(MAX_STEPS):
         if join >= 0:
-            if _join(G, work, n, padded, k, join):
+            _gram_row(dictionary, work, n, padded, k, join)
+            if _join(work, k, join):
                 if join == lead:
                     place = k
                 k += 1
             elif join == lead:
                 return -1
+        tall = _padded(k)
         if lead >= 0:
-            for i in range(k):
-                work.slope[i] = work.inverse[i, place] * work.sign[place]
-        _rates(work, k, padded)
-        step, leave = _first_zero(work, k, left)
+            for i in range(tall):
+                work.slope[i] = work.inverse[place, i] * work.sign[place]
+        _rates(work.rate, work.rows, work.slope, k, padded)
+        leave = _first_zero(work.weight, work.slope, work.sign, work.ends, tall)
+        step = work.ends[leave]
+        if step >= left:
+            step, leave = left, -1
         _arrivals(work.r, work.rate, work.free, work.when, level, falls, padded)
         if resting >= 0:
             # It has just left at this side and moves away from it, whatever rounding says: only the other side is left.
             meets = falls + side * work.rate[resting]
-            work.when[resting] = (level + side * work.r[resting]) / meets if meets > 0.0 else FAR
+            work.when[resting] = max((level + side * work.r[resting]) / meets, 0.0) if meets > 0.0 else FAR
             work.free[resting] = 1.0
             resting = -1
-        soonest, join = _smallest(work.when, padded), -1
-        if soonest < step:
-            step, leave, join = max(soonest, 0.0), -1, 0
-            while work.when[join] != soonest:
-                join += 1
-        for i in range(k):
+        join = _index_of_smallest(work.when, padded)
+        if work.when[join] < step:
+            step, leave = work.when[join], -1
+        else:
+            join = -1
+        for i in range(tall):
             work.weight[i] += step * work.slope[i]
         for j in range(padded):
             work.r[j] -= step * work.rate[j]
@@ -198,74 +294,115 @@ def _follow(G, work, n, k, level, mu, lead, excess):
     return -1
 
 
-@_exact
-def _join(G, work, n, padded, k, join):
-    """Make a candidate active: one more row and column of the inverse of the active Gram matrix; False if dependent."""
-    gram, row, u = G[work.candidates[join]], work.rows[k], work.column
-    for i in range(n):
-        row[i] = gram[work.candidates[i]]
-    for i in range(n, padded):
+@_inlined
+def _gram_row(dictionary, work, n, padded, k, join):
+    """Inner products of a candidate with all candidates, as row k."""
+    row, j = work.rows[k], work.candidates[join]
+    if len(dictionary.gram) > 0:
+        gram = dictionary.gram[j]
+        for i in range(n):
+            row[i] = gram[work.candidates[i]]
+        for i in range(n, padded):
+            row[i] = 0.0
+        return
+    atom, coordinates = dictionary.atoms[j], work.coordinates
+    D = len(atom)
+    for i in range(padded):
         row[i] = 0.0
+    for d in range(0, D - 3, 4):
+        a, b, e, f = atom[d], atom[d + 1], atom[d + 2], atom[d + 3]
+        for i in range(padded):
+            row[i] += (
+                a * coordinates[d, i]
+                + b * coordinates[d + 1, i]
+                + e * coordinates[d + 2, i]
+                + f * coordinates[d + 3, i]
+            )
+    for d in range(D - D % 4, D):
+        for i in range(padded):
+            row[i] += atom[d] * coordinates[d, i]
+
+
+@_inlined
+def _join(work, k, join):
+    """Make a candidate active: one more row and column of the inverse of the active Gram matrix; False if dependent."""
+    row, u, inverse, tall = work.rows[k], work.column, work.inverse, _padded(k + 1)
+    if k % PAD == 0:
+        _clear(work, k, tall)
+    for i in range(tall):
+        u[i] = 0.0
+    for i in range(k):
+        f = row[work.active[i]]
+        for j in range(tall):
+            u[j] += f * inverse[i, j]
     outside, along = row[join], 0.0
     for i in range(k):
-        x = 0.0
-        for j in range(k):
-            x += work.inverse[i, j] * row[work.active[j]]
-        u[i] = x
-        outside -= x * row[work.active[i]]
-        along += x * work.sign[i]
+        outside -= u[i] * row[work.active[i]]
+        along += u[i] * work.sign[i]
     work.free[join] = 0.0
     # The last row is there to try, not to keep: more landmarks than dimensions depend on each other.
     if outside <= DEPENDENT * row[join] or k + 1 == len(work.rows):
         return False
     pivot = 1.0 / outside
-    for i in range(k):
+    u[k] = -1.0
+    for j in range(tall):
+        inverse[k, j] = 0.0
+    for i in range(k + 1):
         f = u[i] * pivot
-        for j in range(k):
-            work.inverse[i, j] += f * u[j]
-        work.inverse[i, k] = -f
-        work.inverse[k, i] = -f
-    work.inverse[k, k] = pivot
+        for j in range(tall):
+            inverse[i, j] += f * u[j]
     work.active[k] = join
     work.sign[k] = 1.0 if work.r[join] > 0 else -1.0
-    work.weight[k] = 0.0
+    work.weight[k] = work.slope[k] = 0.0
     # The slopes inverse @ sign follow without a product.
     slope = (work.sign[k] - along) * pivot
-    for i in range(k):
+    for i in range(tall):
         work.slope[i] -= slope * u[i]
-    work.slope[k] = slope
     return True
 
 
-@_exact
+@_inlined
+def _clear(work, k, tall):
+    """Places k to tall - 1 of the active landmarks are empty."""
+    for i in range(k, tall):
+        work.sign[i] = work.slope[i] = work.weight[i] = 0.0
+    for i in range(k):
+        for j in range(k, tall):
+            work.inverse[i, j] = 0.0
+
+
+@_inlined
 def _leave(work, padded, k, leave):
     """Make an active landmark inactive; the last one takes its place. How many are left."""
-    u, last = work.column, k - 1
-    pivot = 1.0 / work.inverse[leave, leave]
-    for i in range(k):
-        u[i] = work.inverse[i, leave]
+    u, inverse, last, tall = work.column, work.inverse, k - 1, _padded(k)
+    pivot = 1.0 / inverse[leave, leave]
+    for i in range(tall):
+        u[i] = inverse[leave, i]
     slope = work.slope[leave] * pivot
-    for i in range(k):
+    for i in range(tall):
         work.slope[i] -= slope * u[i]
+    for i in range(k):
         f = u[i] * pivot
-        for j in range(k):
-            work.inverse[i, j] -= f * u[j]
+        for j in range(tall):
+            inverse[i, j] -= f * u[j]
     if leave != last:
         work.active[leave], work.sign[leave] = work.active[last], work.sign[last]
         work.weight[leave], work.slope[leave] = work.weight[last], work.slope[last]
         for j in range(padded):
             work.rows[leave, j] = work.rows[last, j]
         for i in range(k):
-            work.inverse[i, leave] = work.inverse[i, last]
-        for i in range(k):
-            work.inverse[leave, i] = work.inverse[last, i]
+            inverse[i, leave] = inverse[i, last]
+        for i in range(tall):
+            inverse[leave, i] = inverse[last, i]
+    for i in range(k):
+        inverse[i, last] = 0.0
+    work.weight[last] = work.slope[last] = work.sign[last] = 0.0
     return last
 
 
-@_exact
-def _rates(work, k, padded):
+@_inlined
+def _rates(rate, rows, slope, k, padded):
     """How fast each candidate's r falls: the rows of the active landmarks times their slopes, two rows at a time."""
-    rate, rows, slope = work.rate, work.rows, work.slope
     for j in range(padded):
         rate[j] = 0.0
     for i in range(0, k - 1, 2):
@@ -278,31 +415,30 @@ def _rates(work, k, padded):
             rate[j] += f * rows[k - 1, j]
 
 
-@_exact
-def _first_zero(work, k, left):
-    """When a coefficient first reaches zero, and whose; `left` and -1 if none does before the end."""
-    step, leave = left, -1
-    for i in range(k):
+@_inlined
+def _first_zero(weight, slope, sign, ends, tall):
+    """Which coefficient reaches zero first; `ends` says when."""
+    for i in range(tall):
+        x = -weight[i] / slope[i]
         # One that joined in a tie may have to leave at once, with nothing to lose.
-        if work.sign[i] * work.slope[i] < 0:
-            x = max(-work.weight[i] / work.slope[i], 0.0)
-            if x < step:
-                step, leave = x, i
-    return step, leave
+        x = x if x > 0.0 else 0.0
+        ends[i] = x if sign[i] * slope[i] < 0.0 else FAR
+    return _index_of_smallest(ends, tall)
 
 
-@_exact
+@_inlined
 def _arrivals(r, rate, free, when, level, falls, padded):
     """When each free candidate's |r_j| meets the level, at the upper or the lower side, whichever comes first."""
     for j in range(padded):
         side = 1.0 if falls * r[j] - level * rate[j] > 0.0 else -1.0
         x = (level - side * r[j]) / (falls - side * rate[j])
         # Where r_j and the level move along together there is no meeting, and x is no number.
-        when[j] = x if free[j] > 0.5 and x < FAR else FAR
+        x = x if free[j] > 0.5 and x < FAR else FAR
+        when[j] = x if x > 0.0 else 0.0
 
 
-@_exact
-def _choose(q, limit, work):
+@_inlined
+def _choose(q, limit, dictionary, work):
     """Take the landmarks with |q_j| >= limit as candidates; how many there are."""
     n = 0
     for j in range(len(q)):
@@ -310,68 +446,164 @@ def _choose(q, limit, work):
         n += abs(q[j]) >= limit
     for j in range(n):
         work.r[j], work.free[j] = q[work.candidates[j]], 1.0
-    for j in range(n, n + PAD):
-        work.r[j], work.free[j] = 0.0, 0.0
+    for d in range(len(work.coordinates) if len(dictionary.gram) == 0 else 0):
+        for j in range(n):
+            work.coordinates[d, j] = dictionary.atoms[work.candidates[j], d]
+    _clear_candidates(work, n, _padded(n), 0)
     return n
 
 
-@_exact
-def _add_candidate(landmark, G, n, k, work):
-    """Append a landmark to the n candidates; its r is that of the check just made."""
-    work.candidates[n], work.r[n], work.free[n] = landmark, work.residual[landmark], 1.0
-    for i in range(k):
-        work.rows[i, n] = G[work.candidates[work.active[i]], landmark]
+@_inlined
+def _clear_candidates(work, n, padded, k):
+    """Places n to padded - 1 of the candidates are empty."""
+    for j in range(n, padded):
+        work.r[j], work.free[j] = 0.0, 0.0
+        for i in range(k):
+            work.rows[i, j] = 0.0
+        for d in range(len(work.coordinates)):
+            work.coordinates[d, j] = 0.0
+
+
+@_inlined
+def _add_candidate(landmark, r, dictionary, n, k, work):
+    """Append a landmark to the n candidates."""
     if n % PAD == 0:
-        # A new group of places begins.
-        for j in range(n + 1, n + PAD):
-            work.r[j], work.free[j] = 0.0, 0.0
-            for i in range(k):
-                work.rows[i, j] = 0.0
+        _clear_candidates(work, n, n + PAD, k)
+    work.candidates[n], work.r[n], work.free[n] = landmark, r, 1.0
+    for d in range(len(work.coordinates)):
+        work.coordinates[d, n] = dictionary.atoms[landmark, d]
+    for i in range(k):
+        other = work.candidates[work.active[i]]
+        if len(dictionary.gram) > 0:
+            work.rows[i, n] = dictionary.gram[other, landmark]
+        else:
+            work.rows[i, n] = _dot(dictionary.atoms[other], dictionary.atoms[landmark])
 
 
-@_exact
-def _offender(q, G, own, mu, k, work):
-    """The landmark with the largest |r_j|, over all of them, and by how much it exceeds mu; -1 if none does."""
-    m, residual = len(q), work.residual
-    _correlate(q, G, k, work)
+@_inlined
+def _offender(x, q, dictionary, own, top, mu, k, work):
+    """The landmark, of all, whose |r_j| exceeds mu most, and its r_j; -1 if none does.
+
+    Single precision finds it, being quick and wrong by no more than `error`; only what may offend is looked at closely.
+    """
     # Rounding adds up along the path; where it shows, a step of refinement takes it away.
     for _ in range(REFINEMENTS):
-        if not _refine(mu, k, work):
+        if len(dictionary.gram32) == 0:
+            _take_away(x, dictionary, k, work)
+        if not _refine(q, dictionary, mu, k, work):
             break
-        _correlate(q, G, k, work)
+    if len(dictionary.gram32) > 0:
+        error = _look_up(q, dictionary, top, k, work)
+    else:
+        error = _look(dictionary, k, work)
+    residual32 = work.residual32
+    if error >= mu:
+        # Lambda is so large that single precision says nothing: the same in double, rounded.
+        for j in range(len(q)):
+            residual32[j] = _residual(j, q, dictionary, k, work)
+        error = 1e-6 * mu
+    for i in range(k):
+        residual32[work.candidates[work.active[i]]] = 0.0
     if own >= 0:
-        residual[own] = 0.0
-    worst = _largest(residual, m)
-    if worst <= mu * (1.0 + SLACK):
-        return -1, 0.0
-    return _index_of(residual, worst), worst - mu
+        residual32[own] = 0.0
+    while True:
+        j = _index_of_largest32(residual32, len(q))
+        if abs(residual32[j]) <= mu - error:
+            return -1, 0.0
+        r = _residual(j, q, dictionary, k, work)
+        if abs(r) > mu * (1.0 + SLACK):
+            return j, r
+        residual32[j] = 0.0
 
 
-@_exact
-def _correlate(q, G, k, work):
-    """r = q - Gc for every landmark."""
-    for j in range(len(q)):
-        work.residual[j] = q[j]
-    for i in range(k):
-        _subtract(work.residual, work.weight[i], G[work.candidates[work.active[i]]], len(q))
-
-
-@_exact
-def _refine(mu, k, work):
+@_inlined
+def _refine(q, dictionary, mu, k, work):
     """Bring r_j = mu sign_j about where it is off by more than rounding; whether it was."""
-    off = 0.0
+    off, u = 0.0, work.column
     for i in range(k):
-        work.column[i] = work.residual[work.candidates[work.active[i]]] - mu * work.sign[i]
-        off = max(off, abs(work.column[i]))
+        u[i] = _residual(work.candidates[work.active[i]], q, dictionary, k, work) - mu * work.sign[i]
+        off = max(off, abs(u[i]))
     if off <= SLACK * mu:
         return False
     for i in range(k):
         for j in range(k):
-            work.weight[i] += work.inverse[i, j] * work.column[j]
+            work.weight[i] += work.inverse[i, j] * u[j]
     return True
 
 
-@_exact
+@_inlined
+def _take_away(x, dictionary, k, work):
+    """The remainder x - L'c."""
+    rest, atoms = work.remainder, dictionary.atoms
+    for d in range(len(x)):
+        rest[d] = x[d]
+    for i in range(k):
+        atom = work.candidates[work.active[i]]
+        for d in range(len(x)):
+            rest[d] -= work.weight[i] * atoms[atom, d]
+
+
+@_inlined
+def _look(dictionary, k, work):
+    """r of every landmark in single precision from the remainder, and a bound of its error."""
+    rest, r, columns = work.remainder, work.residual32, dictionary.columns32
+    D = len(rest)
+    for j in range(len(r)):
+        r[j] = 0.0
+    for d in range(0, D - 3, 4):
+        a, b, e, f = np.float32(rest[d]), np.float32(rest[d + 1]), np.float32(rest[d + 2]), np.float32(rest[d + 3])
+        for j in range(len(r)):
+            r[j] += a * columns[d, j] + b * columns[d + 1, j] + e * columns[d + 2, j] + f * columns[d + 3, j]
+    for d in range(D - D % 4, D):
+        a = np.float32(rest[d])
+        for j in range(len(r)):
+            r[j] += a * columns[d, j]
+    return (D + 4) * EPSILON32 * np.sqrt(_dot(rest, rest)) * dictionary.longest
+
+
+@_inlined
+def _look_up(q, dictionary, top, k, work):
+    """r = q - Gc of every landmark in single precision, and a bound of its error."""
+    r, gram, m = work.residual32, dictionary.gram32, len(q)
+    total = 0.0
+    for j in range(m):
+        r[j] = q[j]
+    for i in range(k):
+        total += abs(work.weight[i])
+    for i in range(0, k - 3, 4):
+        a, b = np.float32(work.weight[i]), np.float32(work.weight[i + 1])
+        e, f = np.float32(work.weight[i + 2]), np.float32(work.weight[i + 3])
+        ga, gb = gram[work.candidates[work.active[i]]], gram[work.candidates[work.active[i + 1]]]
+        ge, gf = gram[work.candidates[work.active[i + 2]]], gram[work.candidates[work.active[i + 3]]]
+        for j in range(m):
+            r[j] -= a * ga[j] + b * gb[j] + e * ge[j] + f * gf[j]
+    for i in range(k - k % 4, k):
+        a, ga = np.float32(work.weight[i]), gram[work.candidates[work.active[i]]]
+        for j in range(m):
+            r[j] -= a * ga[j]
+    return (k + 5) * EPSILON32 * (top + total * dictionary.longest**2)
+
+
+@_inlined
+def _residual(j, q, dictionary, k, work):
+    """r_j in full precision."""
+    if len(dictionary.gram32) == 0:
+        return _dot(dictionary.atoms[j], work.remainder)
+    r = q[j]
+    for i in range(k):
+        r -= work.weight[i] * dictionary.gram[work.candidates[work.active[i]], j]
+    return r
+
+
+@_inlined
+def _dot(a, b):
+    total = 0.0
+    for d in range(len(a)):
+        total += a[d] * b[d]
+    return total
+
+
+@_inlined
 def _is_candidate(landmark, n, work):
     found = False
     for j in range(n):
@@ -379,7 +611,7 @@ def _is_candidate(landmark, n, work):
     return found
 
 
-@_exact
+@_inlined
 def _sort_active(work, k):
     """Active landmarks in increasing order, with their coefficients."""
     for i in range(1, k):
@@ -391,36 +623,52 @@ def _sort_active(work, k):
         work.active[j], work.weight[j] = a, w
 
 
-@_exact
+@_inlined
+def _padded(n):
+    return (n + PAD - 1) // PAD * PAD
+
+
+# Numbers without sign are in the order of their bits, and extrema of integers vectorise where those of floats do not.
+
+
+@_inlined
+def _largest(r, n, cell):
+    cell.view(np.int64)[0] = _largest_bits(r, n)
+    return cell[0]
+
+
+@_inlined
+def _largest_bits(r, n):
+    bits, best = r.view(np.int64), np.int64(0)
+    for j in range(n):
+        best = max(best, bits[j] & MAGNITUDE)
+    return best
+
+
+@_inlined
 def _index_of_largest(r, n):
-    return _index_of(r, _largest(r, n))
-
-
-@_exact
-def _index_of(r, size):
-    j = 0
-    while abs(r[j]) != size:
+    bits, best, j = r.view(np.int64), _largest_bits(r, n), 0
+    while bits[j] & MAGNITUDE != best:
         j += 1
     return j
 
 
-@_finite
-def _largest(r, n):
-    best = 0.0
-    for j in range(n):
-        best = max(best, abs(r[j]))
-    return best
+@_inlined
+def _index_of_smallest(r, n):
+    """None of them may be negative."""
+    bits, best, j = r.view(np.int64), MAGNITUDE, 0
+    for i in range(n):
+        best = min(best, bits[i])
+    while bits[j] != best:
+        j += 1
+    return j
 
 
-@_finite
-def _smallest(when, n):
-    best = when[0]
-    for j in range(n):
-        best = min(best, when[j])
-    return best
-
-
-@_finite
-def _subtract(r, f, g, n):
-    for j in range(n):
-        r[j] -= f * g[j]
+@_inlined
+def _index_of_largest32(r, n):
+    bits, best, j = r.view(np.int32), np.int32(0), 0
+    for i in range(n):
+        best = max(best, np.int32(bits[i] & MAGNITUDE32))
+    while bits[j] & MAGNITUDE32 != best:
+        j += 1
+    return j

@@ -1,8 +1,8 @@
 """Parts of methods, found by name: `lasso` is the decorated function in `lssc/coders/lasso.py`.
 
 A new part is one new file with one decorated function; nothing else has to know of it. A part's keyword-only arguments
-are its parameters in config; their annotations say what is allowed. `rng`, `n_clusters` and `features` (of images) are
-given by the pipeline.
+are its parameters in config; their annotations say what is allowed. `rng`, `n_clusters`, `features` (of images) and
+`threads` are given by the pipeline.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDERS = {
     "coder": "coders",
     "embedder": "embedders",
 }
-GIVEN = ("rng", "n_clusters", "features")
+GIVEN = ("rng", "n_clusters", "features", "threads")
 _registered: dict[tuple[str, str], Component] = {}
 
 

@@ -34,6 +34,7 @@ class Trial:
     recipe: Mapping[str, Any]
     inputs: Mapping[str, Reader]
     features: Features
+    threads: int = 1
 
     def read(self, name: str) -> Record:
         return self.inputs[name].record(self.number)
@@ -84,6 +85,7 @@ def run_stage(
     if features:
         parser.add_argument("--features", type=Path, nargs="*", default=[])
     parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--code", default="", help="fingerprint of the code; results of other code are not reused")
     args = parser.parse_args()
     warm_up()
@@ -94,6 +96,7 @@ def run_stage(
             features=args.features if features else [],
             out=args.out,
             recipe=args.recipe,
+            threads=args.threads,
             code=args.code,
             reuse=reuse,
         )
@@ -117,6 +120,7 @@ def make_artifact(
     features: Sequence[Path] = (),
     out: Path,
     recipe: Mapping[str, Any],
+    threads: int = 1,
     code: str = "",
     reuse: bool = True,
 ) -> None:
@@ -131,7 +135,7 @@ def make_artifact(
         old = _open_siblings(out, stack) if reuse else []
         writer = stack.enter_context(writing(out))
         for number in block.trials:
-            trial = Trial(number, recipe, readers, shared)
+            trial = Trial(number, recipe, readers, shared, threads)
             key = _key(trial, code)
             if source := _holder(old, number, key):
                 writer.copy(number, source)

@@ -31,7 +31,7 @@ rule code_points:
         recipe=part_recipe("coder", n_clusters=n_clusters),
         code=part_code("code_points", "coder"),
     shell:
-        "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q}"
+        "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
 
 

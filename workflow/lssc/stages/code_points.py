@@ -8,7 +8,8 @@ from lssc.timing import timed
 def code_points(trial: Trial) -> Record:
     X, indices = trial.rows("data", "X"), trial.array("landmarks", "indices")
     rng = trial.rng("codes", trial.part.name)
-    codes, spent = timed(trial.part, X, indices, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
+    given = {"n_clusters": trial.recipe["n_clusters"], "rng": rng, "threads": trial.threads}
+    codes, spent = timed(trial.part, X, indices, **given, **trial.params)
     return Record(csr_arrays("codes", codes.matrix), {**codes.info, **spent})
 
 
