@@ -104,10 +104,8 @@ def lasso_codes(
             points = np.require(X[start : start + PIECE], np.float64, ["C", "W"])
             blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]
             share = coder.share(points)
-            jobs = ((points[block], own[start:][block], counts[start + 1 :][block], share) for block in blocks)
-            found = list(
-                pool.map(lambda job: coder.code(*job), jobs) if threads > 1 else (coder.code(*j) for j in jobs)
-            )
+            jobs = [(points[block], own[start:][block], counts[start + 1 :][block], share) for block in blocks]
+            found = list(pool.map(coder.code, *zip(*jobs, strict=True)))
             parts.append((np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])))
             unsolved += sum(f[2] for f in found)
     pointers = np.cumsum(counts)
@@ -171,8 +169,8 @@ def work_of(m: int, D: int) -> Work:
     wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
     far = m > FEW_LANDMARKS and D <= FEW_DIMENSIONS
     return Work(
-        *(_zeros(wide, dtype=np.int64), _zeros(wide), _zeros(wide), _zeros(wide), _zeros(wide)),
-        *(_zeros(most, wide), _zeros(D if far else 0, wide), _zeros(tall, dtype=np.int64)),
+        *(_zeros(wide, dtype=np.uint32), _zeros(wide), _zeros(wide), _zeros(wide), _zeros(wide)),
+        *(_zeros(most, wide), _zeros(D if far else 0, wide), _zeros(tall, dtype=np.uint32)),
         *(_zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall, tall)),
         *(_zeros(m, dtype=np.float32), _zeros(D), _zeros(1)),
     )
@@ -312,12 +310,8 @@ def _gram_row(dictionary, work, n, padded, k, join):
     for d in range(0, D - 3, 4):
         a, b, e, f = atom[d], atom[d + 1], atom[d + 2], atom[d + 3]
         for i in range(padded):
-            row[i] += (
-                a * coordinates[d, i]
-                + b * coordinates[d + 1, i]
-                + e * coordinates[d + 2, i]
-                + f * coordinates[d + 3, i]
-            )
+            row[i] += a * coordinates[d, i] + b * coordinates[d + 1, i]
+            row[i] += e * coordinates[d + 2, i] + f * coordinates[d + 3, i]
     for d in range(D - D % 4, D):
         for i in range(padded):
             row[i] += atom[d] * coordinates[d, i]
@@ -492,10 +486,8 @@ def _offender(x, q, dictionary, own, top, mu, k, work):
             _take_away(x, dictionary, k, work)
         if not _refine(q, dictionary, mu, k, work):
             break
-    if len(dictionary.gram32) > 0:
-        error = _look_up(q, dictionary, top, k, work)
-    else:
-        error = _look(dictionary, k, work)
+    by_gram = len(dictionary.gram32) > 0
+    error = _look_up(q, dictionary, top, k, work) if by_gram else _look(dictionary, k, work)
     residual32 = work.residual32
     if error >= mu:
         # Lambda is so large that single precision says nothing: the same in double, rounded.

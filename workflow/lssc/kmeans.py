@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from lssc.types import Array, IndexArray, Info
+
+# Centres that move by less than this share of the mean variance stand still, as in scikit-learn.
+TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Clusters:
 
 
 def warm_up() -> None:
-    """Import scikit-learn (more than a second) and let it look up its thread pools, outside of any timing."""
+    """Load the compiled code, outside of any timing."""
     cluster(np.eye(2), 2, n_init=1, rng=np.random.default_rng(0))
 
 
@@ -25,13 +27,19 @@ def cluster(
     vectors: Array, n_clusters: int, *, n_init: int = 10, max_iter: int = 100, rng: np.random.Generator
 ) -> Clusters:
     """K-means with `n_init` restarts of at most `max_iter` iterations, the best of them kept."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
+    from lssc.lloyd import iterate, seed
 
-    seed = int(rng.integers(2**31))
-    with warnings.catch_warnings():
-        # Fewer distinct rows than clusters leave some clusters empty, which the scores show better than a warning.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = KMeans(n_clusters, n_init=n_init, max_iter=max_iter, random_state=seed).fit(vectors)
-    info = {"inertia": float(model.inertia_), "n_iter": int(model.n_iter_), "converged": bool(model.n_iter_ < max_iter)}
-    return Clusters(model.labels_.astype(np.int64), info)
+    # Columns, for the compiler's sake; about their middle, so that squares do not drown differences.
+    X = np.array(vectors.T, order="C")
+    X -= X.mean(axis=1, keepdims=True)
+    squares = float(np.vdot(X, X))
+    tolerance = TOLERANCE * squares / X.size
+    labels, best, kept = np.empty(len(vectors)), np.inf, None
+    for draws in rng.random((n_init, n_clusters)):
+        centres = np.empty((n_clusters, len(X)))
+        seed(X, draws, centres)
+        cost, n_iter, converged = iterate(X, centres, labels, tolerance, max_iter)
+        if cost < best:
+            best, kept = cost, (labels.astype(np.int64), int(n_iter), bool(converged))
+    found, n_iter, converged = kept
+    return Clusters(found, {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged})
