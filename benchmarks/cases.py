@@ -107,7 +107,45 @@ def fsc_growth() -> dict:
     return row("FSC-uniform coding and embedding, exponent of n", slope, 1.05, "", detail)
 
 
-CASES = {f.__name__: f for f in (fsc_against_spams, omp_coding, modified_admm_memory, fsc_growth)}
+def kmedoids_against_alternation() -> dict:
+    """The compiled search against the alternation on the full matrix of distances, from the same points."""
+    fast, full = find("selector", "kmedoids"), find("selector", "kmedoids_full")
+    fast.warm_up()
+    full.warm_up()
+    X = points(6_000)
+    times = best_of({"fast": lambda: fast(X, M, rng=rng_for(1)), "full": lambda: full(X, M, rng=rng_for(1))})
+    cost = fast(X, M, rng=rng_for(1)).info["cost"] / full(X, M, rng=rng_for(1)).info["cost"]
+    detail = f"{times['fast']:.3f} s against {times['full']:.3f} s, at {cost:.3f} of the cost"
+    what = "K-medoids over alternation on all distances, n=6,000, m=300"
+    return row(what, times["fast"] / times["full"], 0.2, "times", detail)
+
+
+def kmedoids_growth() -> dict:
+    """Slope of log time over log n if all points take part."""
+    select = find("selector", "kmedoids")
+    select.warm_up()
+    sizes = (6_000, 12_000, 25_000, 50_000, 100_000, 200_000)
+    seconds = []
+    for n in sizes:
+        X = points(n)
+        work = {"select": lambda X=X: select(X, M, max_points=len(X), rng=rng_for(1))}
+        seconds.append(best_of(work, repeats=3)["select"])
+    slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+    detail = ", ".join(f"{n:,}: {s:.2f} s" for n, s in zip(sizes, seconds, strict=True))
+    return row("K-medoids of all points, m=300, exponent of n", slope, 1.1, "", detail)
+
+
+CASES = {
+    f.__name__: f
+    for f in (
+        fsc_against_spams,
+        omp_coding,
+        modified_admm_memory,
+        fsc_growth,
+        kmedoids_against_alternation,
+        kmedoids_growth,
+    )
+}
 
 if __name__ == "__main__":
     print(json.dumps(CASES[sys.argv[1]]()))

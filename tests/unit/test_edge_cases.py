@@ -41,7 +41,7 @@ POINTS = {
     "one dimension": draw()[:, :1],
 }
 SELECTORS = {
-    "uniform": {}, "farthest_first": {"lam": 10.0}, "kmedoids": {}, "fasterpam": {},
+    "uniform": {}, "farthest_first": {"lam": 10.0}, "kmedoids": {}, "kmedoids_full": {}, "fasterpam": {},
 }  # fmt: skip
 CODERS = {
     "lasso": {"lam": 10.0},

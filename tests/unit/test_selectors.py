@@ -11,6 +11,7 @@ from lssc.selectors import farthest_first as module
 from lssc.selectors.farthest_first import farthest_first, select_farthest_first
 from lssc.selectors.fasterpam import select_fasterpam
 from lssc.selectors.kmedoids import select_kmedoids
+from lssc.selectors.kmedoids_full import select_kmedoids_full
 from lssc.selectors.uniform import select_uniform
 
 
@@ -71,7 +72,10 @@ def test_farthest_first_takes_a_zero_point_or_a_duplicate_last():
     assert farthest_first(X, 6, lam=10.0, first=0).indices[-1] == 5
 
 
-@pytest.mark.parametrize("select", [select_kmedoids, select_fasterpam])
+every_medoid_selector = pytest.mark.parametrize("select", [select_kmedoids, select_kmedoids_full, select_fasterpam])
+
+
+@every_medoid_selector
 @pytest.mark.parametrize("metric", ["cityblock", "euclidean", "cosine"])
 def test_medoids_find_separated_groups(select, metric, rng):
     angles = np.repeat([0.1, 1.7, 3.3, 4.9], 10) + 0.05 * rng.standard_normal(40)
@@ -90,7 +94,7 @@ def test_fasterpam_ends_where_no_swap_helps(rng):
         assert distances[:, swapped].min(axis=1).sum() >= cost - 1e-5
 
 
-@pytest.mark.parametrize("select", [select_kmedoids, select_fasterpam])
+@every_medoid_selector
 def test_medoid_selectors_record_cost_and_convergence(select, X, rng):
     info = select(X, 5, rng=rng).info
     assert info["cost"] > 0
@@ -98,13 +102,13 @@ def test_medoid_selectors_record_cost_and_convergence(select, X, rng):
     assert info["converged"]
 
 
-@pytest.mark.parametrize("select", [select_kmedoids, select_fasterpam])
+@every_medoid_selector
 def test_medoid_selectors_record_that_they_ran_out_of_iterations(select, X, rng):
     assert not select(X, 5, max_iter=1, rng=rng).info["converged"]
 
 
 @pytest.mark.parametrize("name", DEGENERATE)
-@pytest.mark.parametrize("select", [select_kmedoids, select_fasterpam])
+@every_medoid_selector
 @pytest.mark.parametrize("m", [1, 5, 20])
 def test_medoid_selectors_give_m_distinct_points_even_of_duplicates(select, name, m, rng):
     indices = select(DEGENERATE[name], m, rng=rng).indices

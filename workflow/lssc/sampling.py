@@ -1,4 +1,4 @@
-"""Run a quadratic selector on at most so many points."""
+"""Run a selector on at most so many points."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def on_sample(
     **options: Any,
 ) -> Landmarks:
     """m distinct landmarks by `select`, from all points or, if they are more than max_points, from a uniform sample."""
-    size = max(m, max_points)
-    pool = np.arange(len(X)) if len(X) <= size else np.sort(rng.choice(len(X), size, replace=False))
-    chosen, info = select(X[pool], m, rng=rng, **options)
+    n, size = len(X), max(m, max_points)
+    pool = np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
+    # A slice of an array is no copy.
+    chosen, info = select(X[0:n] if n <= size else X[pool], m, rng=rng, **options)
     indices = pool[np.unique(np.asarray(chosen, dtype=np.int64))]
     # Duplicate points can make one of them the medoid of two clusters: fill up to m with points not yet chosen.
     if len(indices) < m:

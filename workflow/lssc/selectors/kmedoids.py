@@ -1,8 +1,7 @@
-"""K-medoids by alternation (Park and Jun 2009): FSC-nonuniform as in the paper."""
+"""K-medoids by a compiled local search: FSC-nonuniform."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Literal
 
 import numpy as np
@@ -10,11 +9,11 @@ import numpy as np
 from lssc.params import AtLeast
 from lssc.registry import component
 from lssc.sampling import on_sample
-from lssc.types import Array, IndexArray, Info, Landmarks
+from lssc.types import Array, Landmarks
 
 
 def warm_up() -> None:
-    import sklearn_extra.cluster  # noqa: F401
+    select_kmedoids(np.eye(3), 2, rng=np.random.default_rng(0))
 
 
 @component("selector", "kmedoids", warm_up=warm_up)
@@ -27,32 +26,12 @@ def select_kmedoids(
     max_points: Annotated[int, AtLeast(1)] = 10_000,
     rng: np.random.Generator,
 ) -> Landmarks:
-    """The medoids of m clusters, started by k-medoids++.
+    """The medoids of m clusters: from k-medoids++, random points take the place of medoids where that lowers the cost.
 
-    Time and memory are quadratic in the points that take part, so beyond `max_points` a uniform sample of that size (or
-    of m, if larger) takes part, and both stay linear in n.
+    The cost is the sum of all points' distances to the nearest medoid. Time is linear in the points that take part, in
+    at most `max_iter` rounds; beyond `max_points` a uniform sample of that size (or of m, if larger) takes part.
     """
-    return on_sample(_medoids, X, m, max_points=max_points, rng=rng, metric=metric, max_iter=max_iter)
+    # Compiled code is loaded when it is needed.
+    from lssc.medoids import find_medoids
 
-
-def _medoids(X: Array, m: int, *, rng: np.random.Generator, metric: str, max_iter: int) -> tuple[IndexArray, Info]:
-    from sklearn_extra.cluster import KMedoids
-
-    model = KMedoids(
-        m,
-        metric=metric,
-        method="alternate",
-        init="k-medoids++",
-        max_iter=max_iter,
-        random_state=int(rng.integers(2**31)),
-    )
-    # Reaching max_iter is recorded, empty clusters of duplicate points are harmless, and the other warnings speak of
-    # functions that a later scikit-learn will drop.
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X)
-    return model.medoid_indices_, {
-        "cost": float(model.inertia_),
-        "n_iter": int(model.n_iter_),
-        "converged": not any("Maximum number of iteration" in str(warning.message) for warning in caught),
-    }
+    return on_sample(find_medoids, X, m, max_points=max_points, rng=rng, metric=metric, max_iter=max_iter)
