@@ -17,7 +17,7 @@ from lssc.coherence import penalties
 from lssc.embedders import affinity
 from lssc.embedders.landmark_svd import embed_landmark_svd
 from lssc.embedders.neighbours import embed_neighbours, nearest_neighbours
-from lssc.selectors.farthest_first import farthest_first
+from lssc.farthest import farthest_first
 
 K, N = 5, 150
 EVERY_POINT = np.arange(N)
@@ -114,7 +114,7 @@ def test_omp_chooses_the_same_atoms_with_the_same_coefficients(authors, k):
 
 @pytest.mark.parametrize("lam", [10.0, 50.0])
 def test_every_exemplar_is_the_worst_represented_point_of_its_step(authors, lam):
-    X, chosen = authors["X"], farthest_first(authors["X"], 40, lam=lam, first=0).indices
+    X, chosen = authors["X"], farthest_first(authors["X"], 40, lam=lam, first=0)[0]
     assert chosen[0] == 0
     for step in range(1, len(chosen)):
         costs = lasso_costs(X, chosen[:step], lam)

@@ -5,10 +5,11 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
+from lssc import farthest
 from lssc.coders.lasso_spams import solve_lasso
+from lssc.farthest import farthest_first
 from lssc.sampling import on_sample
-from lssc.selectors import farthest_first as module
-from lssc.selectors.farthest_first import farthest_first, select_farthest_first
+from lssc.selectors.farthest_first import select_farthest_first
 from lssc.selectors.fasterpam import select_fasterpam
 from lssc.selectors.kmedoids import select_kmedoids
 from lssc.selectors.kmedoids_full import select_kmedoids_full
@@ -29,18 +30,19 @@ def search_without_bounds(X, m, lam, first):
     return chosen
 
 
-@pytest.mark.parametrize("batch", [1, 5, 32, 100])
+@pytest.mark.parametrize("kept", [0, 2**27])
 @pytest.mark.parametrize("lam", [3.0, 30.0])
-def test_farthest_first_is_the_search_over_all_points(lam, batch, monkeypatch):
-    monkeypatch.setattr(module, "BATCH", batch)
+@pytest.mark.parametrize("D", [6, 40])
+def test_farthest_first_is_the_search_over_all_points(D, lam, kept, monkeypatch):
+    monkeypatch.setattr(farthest, "KEPT", kept)
     # Points of different lengths: no two costs are equal.
-    X = np.random.default_rng(4).standard_normal((50, 6))
-    assert farthest_first(X, 20, lam=lam, first=3).indices.tolist() == search_without_bounds(X, 20, lam, 3)
+    X = np.random.default_rng(4).standard_normal((70, D))
+    assert farthest_first(X, 25, lam=lam, first=3)[0].tolist() == search_without_bounds(X, 25, lam, 3)
 
 
 def test_farthest_first_solves_fewer_lassos_than_a_search_over_all_points():
     X = np.random.default_rng(4).standard_normal((200, 6))
-    assert farthest_first(X, 30, lam=10.0, first=0).info["n_solves"] < 30 * 200 / 2
+    assert farthest_first(X, 30, lam=10.0, first=0)[1] < 30 * 200 / 2
 
 
 def test_farthest_first_starts_at_a_random_point(X):
@@ -61,7 +63,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("m", [1, 3, 19, 20])
 @pytest.mark.parametrize("first", [0, 7])
 def test_farthest_first_never_picks_a_point_twice(name, m, first):
-    indices = farthest_first(DEGENERATE[name], m, lam=10.0, first=first).indices
+    indices = farthest_first(DEGENERATE[name], m, lam=10.0, first=first)[0]
     assert indices[0] == first
     assert len(set(indices.tolist())) == m
     assert 0 <= indices.min() <= indices.max() < 20
@@ -69,7 +71,7 @@ def test_farthest_first_never_picks_a_point_twice(name, m, first):
 
 def test_farthest_first_takes_a_zero_point_or_a_duplicate_last():
     X = np.concatenate([np.eye(5), np.zeros((1, 5))])
-    assert farthest_first(X, 6, lam=10.0, first=0).indices[-1] == 5
+    assert farthest_first(X, 6, lam=10.0, first=0)[0][-1] == 5
 
 
 every_medoid_selector = pytest.mark.parametrize("select", [select_kmedoids, select_kmedoids_full, select_fasterpam])

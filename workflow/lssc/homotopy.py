@@ -51,8 +51,8 @@ SAMPLE = 16
 
 # Nothing here owns an array, so counting references, a locked instruction each, would be in vain.
 _options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-_compiled = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
-_inlined = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, forceinline=True, **_options)
+compiled = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
+inlined = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, forceinline=True, **_options)
 
 
 class Dictionary(NamedTuple):
@@ -141,7 +141,7 @@ class _Coder:
         if not hasattr(self.scratch, "work"):
             most = min(self.D, self.m) + 1
             self.scratch.work = work_of(self.m, self.D)
-            self.scratch.Q = _zeros(self.size, self.m)
+            self.scratch.Q = zeros(self.size, self.m)
             # Memory that is not written to is not taken.
             self.scratch.found = np.empty(self.size * most, dtype=np.int32), np.empty(self.size * most)
         Q, (where, what) = self.scratch.Q[: len(X)], self.scratch.found
@@ -169,14 +169,14 @@ def work_of(m: int, D: int) -> Work:
     wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
     far = m > FEW_LANDMARKS and D <= FEW_DIMENSIONS
     return Work(
-        *(_zeros(wide, dtype=np.uint32), _zeros(wide), _zeros(wide), _zeros(wide), _zeros(wide)),
-        *(_zeros(most, wide), _zeros(D if far else 0, wide), _zeros(tall, dtype=np.uint32)),
-        *(_zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall, tall)),
-        *(_zeros(m, dtype=np.float32), _zeros(D), _zeros(1)),
+        *(zeros(wide, dtype=np.uint32), zeros(wide), zeros(wide), zeros(wide), zeros(wide)),
+        *(zeros(most, wide), zeros(D if far else 0, wide), zeros(tall, dtype=np.uint32)),
+        *(zeros(tall), zeros(tall), zeros(tall), zeros(tall), zeros(tall), zeros(tall, tall)),
+        *(zeros(m, dtype=np.float32), zeros(D), zeros(1)),
     )
 
 
-def _zeros(*shape: int, dtype: Any = np.float64) -> Any:
+def zeros(*shape: int, dtype: Any = np.float64) -> Any:
     """Zeros that begin at the start of a cache line: vectors that cross one cost a quarter of the speed."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.zeros(size + LINE, dtype=np.uint8)
@@ -184,7 +184,7 @@ def _zeros(*shape: int, dtype: Any = np.float64) -> Any:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-@_compiled
+@compiled
 def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
     """Codes of the points X, Q their correlations, one by one; how many coefficients, and failures."""
     used, failed = 0, 0
@@ -192,13 +192,13 @@ def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
         q = Q[point]
         if own[point] >= 0:
             q[own[point]] = 0.0
-        top = _largest(q, len(q), work.cell)
+        top = largest(q, len(q), work.cell)
         k = 0
         if top > mu:
-            n_candidates = _choose(q, max(share * top, mu), dictionary, work)
+            n_candidates = choose(q, max(share * top, mu), dictionary, work)
             # The share of the largest correlation that makes a candidate follows the points.
             share = share * 0.98 if n_candidates < CANDIDATES else min(0.98, share * 1.01)
-            k, solved = _code_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
+            k, solved = code_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
             failed += not solved
         counts[point] = k
         _sort_active(work, k)
@@ -209,8 +209,8 @@ def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
     return used, failed
 
 
-@_inlined
-def _code_point(x, q, dictionary, own, top, mu, n, work):
+@inlined
+def code_point(x, q, dictionary, own, top, mu, n, work):
     """How many landmarks the code of one point uses, held by work.active and work.weight; whether it is optimal."""
     k, whole = _follow(dictionary, work, n, 0, top, mu, -1, 0.0), False
     while True:
@@ -226,7 +226,7 @@ def _code_point(x, q, dictionary, own, top, mu, n, work):
             k = _follow(dictionary, work, n, k, mu, mu, n - 1, excess)
         elif not whole:
             whole = True
-            n = _choose(q, 0.0, dictionary, work)
+            n = choose(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
             k = _follow(dictionary, work, n, 0, top, mu, -1, 0.0)
@@ -235,7 +235,7 @@ def _code_point(x, q, dictionary, own, top, mu, n, work):
             return max(k, 0), k >= 0 and excess <= TOLERATED * mu
 
 
-@_compiled
+@compiled
 def _follow(dictionary, work, n, k, level, mu, lead, excess):
     """Walk the path: all levels from `level` to mu, or, with a lead, only that candidate's down by `excess`.
 
@@ -292,7 +292,7 @@ def _follow(dictionary, work, n, k, level, mu, lead, excess):
     return -1
 
 
-@_inlined
+@inlined
 def _gram_row(dictionary, work, n, padded, k, join):
     """Inner products of a candidate with all candidates, as row k."""
     row, j = work.rows[k], work.candidates[join]
@@ -317,7 +317,7 @@ def _gram_row(dictionary, work, n, padded, k, join):
             row[i] += atom[d] * coordinates[d, i]
 
 
-@_inlined
+@inlined
 def _join(work, k, join):
     """Make a candidate active: one more row and column of the inverse of the active Gram matrix; False if dependent."""
     row, u, inverse, tall = work.rows[k], work.column, work.inverse, _padded(k + 1)
@@ -355,7 +355,7 @@ def _join(work, k, join):
     return True
 
 
-@_inlined
+@inlined
 def _clear(work, k, tall):
     """Places k to tall - 1 of the active landmarks are empty."""
     for i in range(k, tall):
@@ -365,7 +365,7 @@ def _clear(work, k, tall):
             work.inverse[i, j] = 0.0
 
 
-@_inlined
+@inlined
 def _leave(work, padded, k, leave):
     """Make an active landmark inactive; the last one takes its place. How many are left."""
     u, inverse, last, tall = work.column, work.inverse, k - 1, _padded(k)
@@ -394,7 +394,7 @@ def _leave(work, padded, k, leave):
     return last
 
 
-@_inlined
+@inlined
 def _rates(rate, rows, slope, k, padded):
     """How fast each candidate's r falls: the rows of the active landmarks times their slopes, two rows at a time."""
     for j in range(padded):
@@ -409,7 +409,7 @@ def _rates(rate, rows, slope, k, padded):
             rate[j] += f * rows[k - 1, j]
 
 
-@_inlined
+@inlined
 def _first_zero(weight, slope, sign, ends, tall):
     """Which coefficient reaches zero first; `ends` says when."""
     for i in range(tall):
@@ -420,7 +420,7 @@ def _first_zero(weight, slope, sign, ends, tall):
     return _index_of_smallest(ends, tall)
 
 
-@_inlined
+@inlined
 def _arrivals(r, rate, free, when, level, falls, padded):
     """When each free candidate's |r_j| meets the level, at the upper or the lower side, whichever comes first."""
     for j in range(padded):
@@ -431,8 +431,8 @@ def _arrivals(r, rate, free, when, level, falls, padded):
         when[j] = x if x > 0.0 else 0.0
 
 
-@_inlined
-def _choose(q, limit, dictionary, work):
+@inlined
+def choose(q, limit, dictionary, work):
     """Take the landmarks with |q_j| >= limit as candidates; how many there are."""
     n = 0
     for j in range(len(q)):
@@ -447,7 +447,7 @@ def _choose(q, limit, dictionary, work):
     return n
 
 
-@_inlined
+@inlined
 def _clear_candidates(work, n, padded, k):
     """Places n to padded - 1 of the candidates are empty."""
     for j in range(n, padded):
@@ -458,7 +458,7 @@ def _clear_candidates(work, n, padded, k):
             work.coordinates[d, j] = 0.0
 
 
-@_inlined
+@inlined
 def _add_candidate(landmark, r, dictionary, n, k, work):
     """Append a landmark to the n candidates."""
     if n % PAD == 0:
@@ -471,10 +471,10 @@ def _add_candidate(landmark, r, dictionary, n, k, work):
         if len(dictionary.gram) > 0:
             work.rows[i, n] = dictionary.gram[other, landmark]
         else:
-            work.rows[i, n] = _dot(dictionary.atoms[other], dictionary.atoms[landmark])
+            work.rows[i, n] = dot(dictionary.atoms[other], dictionary.atoms[landmark])
 
 
-@_inlined
+@inlined
 def _offender(x, q, dictionary, own, top, mu, k, work):
     """The landmark, of all, whose |r_j| exceeds mu most, and its r_j; -1 if none does.
 
@@ -487,7 +487,7 @@ def _offender(x, q, dictionary, own, top, mu, k, work):
         if not _refine(q, dictionary, mu, k, work):
             break
     by_gram = len(dictionary.gram32) > 0
-    error = _look_up(q, dictionary, top, k, work) if by_gram else _look(dictionary, k, work)
+    error = _look_up(q, dictionary, top, k, work) if by_gram else _look(len(q), dictionary, work)
     residual32 = work.residual32
     if error >= mu:
         # Lambda is so large that single precision says nothing: the same in double, rounded.
@@ -508,7 +508,7 @@ def _offender(x, q, dictionary, own, top, mu, k, work):
         residual32[j] = 0.0
 
 
-@_inlined
+@inlined
 def _refine(q, dictionary, mu, k, work):
     """Bring r_j = mu sign_j about where it is off by more than rounding; whether it was."""
     off, u = 0.0, work.column
@@ -523,7 +523,7 @@ def _refine(q, dictionary, mu, k, work):
     return True
 
 
-@_inlined
+@inlined
 def _take_away(x, dictionary, k, work):
     """The remainder x - L'c."""
     rest, atoms = work.remainder, dictionary.atoms
@@ -535,25 +535,25 @@ def _take_away(x, dictionary, k, work):
             rest[d] -= work.weight[i] * atoms[atom, d]
 
 
-@_inlined
-def _look(dictionary, k, work):
+@inlined
+def _look(m, dictionary, work):
     """r of every landmark in single precision from the remainder, and a bound of its error."""
     rest, r, columns = work.remainder, work.residual32, dictionary.columns32
     D = len(rest)
-    for j in range(len(r)):
+    for j in range(m):
         r[j] = 0.0
     for d in range(0, D - 3, 4):
         a, b, e, f = np.float32(rest[d]), np.float32(rest[d + 1]), np.float32(rest[d + 2]), np.float32(rest[d + 3])
-        for j in range(len(r)):
+        for j in range(m):
             r[j] += a * columns[d, j] + b * columns[d + 1, j] + e * columns[d + 2, j] + f * columns[d + 3, j]
     for d in range(D - D % 4, D):
         a = np.float32(rest[d])
-        for j in range(len(r)):
+        for j in range(m):
             r[j] += a * columns[d, j]
-    return (D + 4) * EPSILON32 * np.sqrt(_dot(rest, rest)) * dictionary.longest
+    return (D + 4) * EPSILON32 * np.sqrt(dot(rest, rest)) * dictionary.longest
 
 
-@_inlined
+@inlined
 def _look_up(q, dictionary, top, k, work):
     """r = q - Gc of every landmark in single precision, and a bound of its error."""
     r, gram, m = work.residual32, dictionary.gram32, len(q)
@@ -576,26 +576,26 @@ def _look_up(q, dictionary, top, k, work):
     return (k + 5) * EPSILON32 * (top + total * dictionary.longest**2)
 
 
-@_inlined
+@inlined
 def _residual(j, q, dictionary, k, work):
     """r_j in full precision."""
     if len(dictionary.gram32) == 0:
-        return _dot(dictionary.atoms[j], work.remainder)
+        return dot(dictionary.atoms[j], work.remainder)
     r = q[j]
     for i in range(k):
         r -= work.weight[i] * dictionary.gram[work.candidates[work.active[i]], j]
     return r
 
 
-@_inlined
-def _dot(a, b):
+@inlined
+def dot(a, b):
     total = 0.0
     for d in range(len(a)):
         total += a[d] * b[d]
     return total
 
 
-@_inlined
+@inlined
 def _is_candidate(landmark, n, work):
     found = False
     for j in range(n):
@@ -603,7 +603,7 @@ def _is_candidate(landmark, n, work):
     return found
 
 
-@_inlined
+@inlined
 def _sort_active(work, k):
     """Active landmarks in increasing order, with their coefficients."""
     for i in range(1, k):
@@ -615,7 +615,7 @@ def _sort_active(work, k):
         work.active[j], work.weight[j] = a, w
 
 
-@_inlined
+@inlined
 def _padded(n):
     return (n + PAD - 1) // PAD * PAD
 
@@ -623,13 +623,13 @@ def _padded(n):
 # Numbers without sign are in the order of their bits, and extrema of integers vectorise where those of floats do not.
 
 
-@_inlined
-def _largest(r, n, cell):
+@inlined
+def largest(r, n, cell):
     cell.view(np.int64)[0] = _largest_bits(r, n)
     return cell[0]
 
 
-@_inlined
+@inlined
 def _largest_bits(r, n):
     bits, best = r.view(np.int64), np.int64(0)
     for j in range(n):
@@ -637,7 +637,7 @@ def _largest_bits(r, n):
     return best
 
 
-@_inlined
+@inlined
 def _index_of_largest(r, n):
     bits, best, j = r.view(np.int64), _largest_bits(r, n), 0
     while bits[j] & MAGNITUDE != best:
@@ -645,7 +645,7 @@ def _index_of_largest(r, n):
     return j
 
 
-@_inlined
+@inlined
 def _index_of_smallest(r, n):
     """None of them may be negative."""
     bits, best, j = r.view(np.int64), MAGNITUDE, 0
@@ -656,7 +656,7 @@ def _index_of_smallest(r, n):
     return j
 
 
-@_inlined
+@inlined
 def _index_of_largest32(r, n):
     bits, best, j = r.view(np.int32), np.int32(0), 0
     for i in range(n):
