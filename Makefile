@@ -4,12 +4,14 @@ VENV := .venv
 CORES ?= all
 ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
+COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits test paper lint bench docs lock help
+.PHONY: demo digits scale test paper lint bench docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
 	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
+	@echo "make scale  FSC on up to a million points, in minutes"
 	@echo "make test   set up, then run every test"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make lint   the checks that CI runs"
@@ -26,20 +28,30 @@ $(READY): envs/requirements.lock pyproject.toml
 	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY)
+# Numba keeps what it compiled beside the source; here rather than in the first jobs.
+$(COMPILED): $(READY) $(wildcard workflow/lssc/*.py)
+	@$(ON_PATH) python -m lssc.compiling
+	@touch $@
+
+demo: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
 	@echo; echo "Figures, each with its table beside it:"
 	@ls results/demo/experiments/*/figures/*.png
 
-digits: $(READY)
+digits: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/digits.yaml
 	@echo; echo "Figures and pictures:"
 	@ls results/digits/experiments/mnist/figures/*.png results/digits/experiments/mnist/pictures/*.png
 
-test: $(READY)
+scale: $(COMPILED)
+	$(ON_PATH) snakemake --cores $(CORES) --configfile config/scale.yaml
+	@echo; echo "Figures and tables:"
+	@ls results/scale/experiments/scale/figures/*.png results/scale/experiments/scale/*.csv
+
+test: $(COMPILED)
 	$(ON_PATH) python -m pytest
 
-paper: $(READY)
+paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)
 
 lint: $(READY)
@@ -51,7 +63,7 @@ lint: $(READY)
 	@large=$$(git ls-files -z | xargs -0 -r ls -ld 2>/dev/null | awk '$$5 > 1000000 {print $$5, $$NF}'); \
 		test -z "$$large" || { echo "files over 1 MB do not belong into git: $$large" >&2; exit 1; }
 
-bench: $(READY)
+bench: $(COMPILED)
 	$(ON_PATH) python benchmarks/run.py
 
 docs: $(READY)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lssc.types import Array, IndexArray, Info, Landmarks
+from lssc.rows import Rows
+from lssc.types import IndexArray, Info, Landmarks
 
 
 def on_sample(
     select: Callable[..., tuple[IndexArray, Info]],
-    X: Array,
+    X: Rows,
     m: int,
     *,
     max_points: int,

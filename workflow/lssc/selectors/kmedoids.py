@@ -8,17 +8,18 @@ import numpy as np
 
 from lssc.params import AtLeast
 from lssc.registry import component
+from lssc.rows import Rows
 from lssc.sampling import on_sample
-from lssc.types import Array, Landmarks
+from lssc.types import Landmarks
 
 
 def warm_up() -> None:
     select_kmedoids(np.eye(3), 2, rng=np.random.default_rng(0))
 
 
-@component("selector", "kmedoids", warm_up=warm_up)
+@component("selector", "kmedoids", warm_up=warm_up, by_rows=True)
 def select_kmedoids(
-    X: Array,
+    X: Rows,
     m: int,
     *,
     metric: Literal["cityblock", "euclidean", "cosine"] = "cityblock",
