@@ -255,10 +255,11 @@ def _mark(near, row, first, i, end, value):
 def _append(near, lengths, radius, threshold, first, found, n):
     """Append the rows of a tile that may pass the threshold to the n found so far: how many there are then."""
     for a in range(0, TILE, GROUP):
-        x, y, most = near[a : a + GROUP], lengths[a : a + GROUP], 0.0
+        x, y, some = near[a : a + GROUP], lengths[a : a + GROUP], False
+        # Whether any is large enough is told many at a time; the largest is not.
         for j in range(GROUP):
-            most = max(most, abs(x[j]) + radius * y[j])
-        if most > threshold:
+            some |= abs(x[j]) + radius * y[j] > threshold
+        if some:
             for j in range(GROUP):
                 if abs(x[j]) + radius * y[j] > threshold and x[j] > -FAR:
                     found[n] = first + a + j
