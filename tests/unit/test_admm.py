@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import coherence
 from lssc.coders import admm_modified
@@ -8,6 +8,8 @@ from lssc.coders.admm import code_admm
 from lssc.coders.admm_modified import code_admm_modified
 from lssc.coders.lasso import code_lasso
 from lssc.coherence import penalties
+from lssc.datasets.synthetic import synthetic
+from lssc.scaling import unit_rows
 
 
 def test_the_penalties_scale_with_the_least_coherent_point(X):
@@ -43,19 +45,25 @@ def test_modified_admm_comes_close_to_the_lasso_objective(X):
     assert_allclose(objective(found), objective(exact), atol=1e-6)
 
 
-def dense_modified_admm(X, alpha, iterations):
-    """The authors' iteration written plainly, with the n x n inverse."""
-    Y = X.T
-    mu1, mu2 = penalties(Y, alpha)
-    A = np.linalg.inv(mu1 * Y.T @ Y + mu2 * np.eye(len(X)))
-    C, L = np.zeros((len(X), len(X))), np.zeros((len(X), len(X)))
-    for _ in range(iterations):
-        Z = A @ (mu1 * Y.T @ Y + mu2 * C - L)
-        T = Z + L / mu2
-        C = np.sign(T) * np.maximum(np.abs(T) - 1 / mu2, 0)
-        np.fill_diagonal(C, 0)
-        L = L + mu2 * (Z - C)
-    return C.T
+def plain_modified_admm(X, alpha, max_iter, tol=0.0):
+    """The authors' iteration written plainly, with the n x n inverse; codes, most iterations and largest last gap."""
+    mu1, mu2 = penalties(X.T, alpha)
+    A = np.linalg.inv(mu1 * X @ X.T + mu2 * np.eye(len(X)))
+    codes, iterations, gap = [], 0, 0.0
+    for own in np.split(np.arange(len(X)), range(64, len(X), 64)):
+        C, L = np.zeros((2, len(X), len(own)))
+        for iteration in range(1, max_iter + 1):
+            Z = A @ (mu1 * X @ X[own].T + mu2 * C - L)
+            T = Z + L / mu2
+            C = np.sign(T) * np.maximum(np.abs(T) - 1 / mu2, 0)
+            C[own, np.arange(len(own))] = 0
+            L = L + mu2 * (Z - C)
+            change = np.abs(Z - C).max()
+            if iteration % 5 == 0 and change <= tol:
+                break
+        codes.append(C.T)
+        iterations, gap = max(iterations, iteration), max(gap, change)
+    return np.concatenate(codes), iterations, gap
 
 
 @pytest.mark.parametrize("block", [1, 16, 64])
@@ -63,7 +71,66 @@ def dense_modified_admm(X, alpha, iterations):
 def test_modified_admm_is_the_plain_iteration_whatever_the_block(X, block, iterations, monkeypatch):
     monkeypatch.setattr(admm_modified, "BLOCK", block)
     found = code_admm_modified(X, np.arange(60), alpha=20.0, max_iter=iterations, tol=0.0).matrix
-    assert_allclose(found.toarray(), dense_modified_admm(X, 20.0, iterations), atol=1e-10)
+    assert_allclose(found.toarray(), plain_modified_admm(X, 20.0, iterations)[0], atol=1e-10)
+
+
+def generator(seed):
+    return np.random.default_rng(seed)
+
+
+def subspaces(n, dim):
+    """n points near three random subspaces, at unit length."""
+    drawn = synthetic(-(-n // 3) * 3, n_clusters=3, ambient_dim=dim, subspace_dim=min(dim, 4), rng=generator(0))
+    return unit_rows(drawn.X)[:n]
+
+
+@pytest.mark.parametrize(("n", "dim"), [(255, 16), (256, 6), (257, 17), (300, 1), (400, 33), (70, 90)])
+@pytest.mark.parametrize("alpha", [5.0, 60.0, 800.0])
+def test_modified_admm_takes_the_plain_steps_and_stops_with_them(n, dim, alpha):
+    """Sizes around those of the kernel's tiles; some stop by themselves, some do not; few nonzeros or many."""
+    X = subspaces(n, dim)
+    codes = code_admm_modified(X, np.arange(n), alpha=alpha, max_iter=57, tol=1e-3)
+    expected, iterations, gap = plain_modified_admm(X, alpha, 57, 1e-3)
+    assert_allclose(codes.matrix.toarray(), expected, atol=1e-10)
+    assert codes.info["n_iter"] == iterations
+    assert codes.info["gap"] == pytest.approx(gap, rel=1e-6)
+    assert codes.matrix.has_canonical_format
+    assert (codes.matrix.data != 0).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, 20])
+def test_modified_admm_works_on_the_fewest_points(n, dim):
+    X = generator(1).standard_normal((n, dim))
+    codes = code_admm_modified(X, np.arange(n), alpha=20.0, max_iter=50, tol=0.0).matrix
+    assert_allclose(codes.toarray(), plain_modified_admm(X, 20.0, 50)[0], atol=1e-10)
+
+
+def test_modified_admm_takes_points_of_any_length_zero_twice_or_reversed():
+    X = subspaces(280, 8) * generator(2).uniform(0.1, 3, size=(280, 1))
+    X[10:13] = 0
+    X[20:40], X[40:50] = X[0], -X[60:70]
+    codes = code_admm_modified(X, np.arange(280), alpha=30.0, max_iter=100, tol=0.0)
+    expected, _, gap = plain_modified_admm(X, 30.0, 100)
+    assert_allclose(codes.matrix.toarray(), expected, atol=1e-10)
+    assert codes.info["gap"] == pytest.approx(gap, rel=1e-6)
+    assert code_admm_modified(np.zeros((3, 2)), np.arange(3), alpha=30.0).matrix.nnz == 0
+
+
+def test_a_long_point_at_its_bound_does_not_count_as_moving():
+    X = np.array([[1.0, 0.0], [10.0, 0.0], [0.3, 1.0]])
+    gap = code_admm_modified(X, np.arange(3), alpha=20.0, max_iter=15, tol=0.0).info["gap"]
+    assert gap == pytest.approx(plain_modified_admm(X, 20.0, 15)[2], rel=1e-6)
+
+
+def test_modified_admm_gives_the_same_codes_to_the_last_bit(monkeypatch):
+    X = subspaces(300, 16)
+    codes = []
+    for block in (64, 64, 7):
+        monkeypatch.setattr(admm_modified, "BLOCK", block)
+        codes.append(code_admm_modified(X, np.arange(300), alpha=20.0, max_iter=80, tol=0.0).matrix.toarray())
+    assert_array_equal(codes[0], codes[1])
+    assert_array_equal(codes[0], codes[2])
 
 
 @pytest.mark.parametrize("code", [code_admm, code_admm_modified])

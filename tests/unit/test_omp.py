@@ -31,6 +31,71 @@ def test_codes_do_not_depend_on_the_chunk(X, chunk, monkeypatch):
     assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)
 
 
+def plain_omp(X, landmarks, k, tol=0.0):
+    """The pursuit of each point written plainly."""
+    codes = np.zeros((len(X), len(landmarks)))
+    for point, x in enumerate(X):
+        chosen, residual = [], x
+        allowed = landmarks != point
+        for _ in range(k):
+            correlation = np.abs(X[landmarks] @ residual) * allowed
+            best = correlation.argmax()
+            if correlation[best] <= 1e-10 * np.linalg.norm(x) * np.linalg.norm(X[landmarks[best]]):
+                break
+            chosen.append(best)
+            allowed[best] = False
+            weights = np.linalg.lstsq(X[landmarks[chosen]].T, x, rcond=None)[0]
+            residual = x - weights @ X[landmarks[chosen]]
+            codes[point, chosen] = weights
+            if residual @ residual <= tol * (x @ x):
+                break
+    return codes
+
+
+@pytest.mark.parametrize(("m", "dim", "k"), [(511, 3, 2), (512, 16, 6), (513, 17, 4), (5, 40, 4), (2, 1, 1)])
+@pytest.mark.parametrize("tol", [0.0, 1e-2])
+def test_codes_are_those_of_the_plain_pursuit_at_any_size_and_length(m, dim, k, tol):
+    n, rng = m + 5, np.random.default_rng(4)
+    X = rng.standard_normal((n, dim)) * rng.uniform(0.1, 3, size=(n, 1))
+    X[3] = 0
+    landmarks = rng.permutation(n)[:m]
+    found = code_omp(X, landmarks, k=k, tol=tol).matrix
+    assert_allclose(found.toarray(), plain_omp(X, landmarks, k, tol), atol=1e-9)
+    assert found.has_canonical_format
+
+
+@pytest.mark.parametrize("difference", [1e-6, 1e-8, 1e-10])
+def test_atoms_that_only_double_precision_tells_apart_are_told_apart(difference):
+    rng = np.random.default_rng(5)
+    atoms = rng.standard_normal(16) + difference * rng.standard_normal((700, 16))
+    points = rng.standard_normal((40, 16))
+    found = code_omp(np.concatenate([atoms, points]), np.arange(700), k=1).matrix[700:]
+    correlation = np.abs(points @ atoms.T)
+    assert_allclose(correlation[np.arange(40), found.indices], correlation.max(axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("factor", [1e-60, 1e60])
+def test_codes_do_not_depend_on_the_unit_of_length(X, factor):
+    expected = code_omp(X, np.arange(60), k=3).matrix
+    found = code_omp(factor * X, np.arange(60), k=3).matrix
+    assert_array_equal(found.indices, expected.indices)
+    assert_allclose(found.data, expected.data, rtol=1e-9)
+
+
+def test_one_point_of_enormous_length_does_not_hide_the_others(X):
+    """Beside it all others are zero in single precision."""
+    far = np.concatenate([np.pad(X, ((0, 0), (0, 1))), 1e60 * np.eye(1, 13, 12)])
+    found = code_omp(far, np.arange(61), k=3).matrix[:60, :60]
+    assert_allclose(found.toarray(), code_omp(X, np.arange(60), k=3).matrix.toarray(), atol=1e-9)
+
+
+def test_no_more_atoms_than_dimensions_are_used():
+    X = np.random.default_rng(6).standard_normal((40, 3))
+    codes = code_omp(X, np.arange(40), k=39, tol=0.0).matrix
+    assert np.diff(codes.indptr).max() == 3
+    assert_allclose(codes @ X, X, atol=1e-9)
+
+
 def test_the_residual_is_orthogonal_to_the_atoms_used(X):
     codes = code_omp(X, np.arange(60), k=3).matrix.toarray()
     correlation = (X - codes @ X) @ X.T
@@ -70,3 +135,20 @@ def test_atoms_of_lower_rank_than_k_still_give_finite_codes(tol):
     codes = code_omp(X, np.arange(5), k=3, tol=tol).matrix
     assert np.isfinite(codes.data).all()
     assert np.abs(codes.toarray()).max() < 10
+
+
+@pytest.mark.parametrize("spread", [1e-2, 1e-5, 1e-8])
+def test_nearly_parallel_atoms_are_used_up_to_their_rank(spread):
+    rng = np.random.default_rng(1)
+    plane = np.linalg.qr(rng.standard_normal((6, 3)))[0].T
+    atoms = ([1, 0, 0] + spread * rng.standard_normal((30, 3))) @ plane
+    codes = code_omp(np.concatenate([atoms, rng.standard_normal((50, 6))]), np.arange(30), k=6, tol=0.0).matrix[30:]
+    assert_array_equal(np.diff(codes.indptr), 3)
+    assert np.abs(codes.data).max() < 10 / spread
+
+
+def test_a_long_atom_is_chosen_once(X):
+    """What rounding leaves of its correlation exceeds that of the short ones."""
+    atoms = np.concatenate([1e13 * X[:1], 1e-6 * X[1:30]])
+    codes = code_omp(np.concatenate([atoms, X[30:]]), np.arange(30), k=3, tol=0.0).matrix[30:].toarray()
+    assert_array_equal((codes != 0).sum(axis=1), 3)

@@ -6,7 +6,8 @@ import numpy as np
 
 from lssc.types import Array
 
-CHUNK = 1024
+# Points at a time: what they are compared by stays in the cache.
+CHUNK = 128
 
 
 def penalties(Y: Array, alpha: float) -> tuple[float, float]:
@@ -20,7 +21,8 @@ def penalties(Y: Array, alpha: float) -> tuple[float, float]:
         return alpha, alpha
     lambda0 = np.inf
     for start in range(0, Y.shape[1], CHUNK):
-        similarity = np.abs(Y[:, start : start + CHUNK].T @ Y)
+        similarity = Y[:, start : start + CHUNK].T @ Y
+        np.abs(similarity, out=similarity)
         own = np.arange(len(similarity))
         similarity[own, start + own] = 0
         lambda0 = min(lambda0, similarity.max(axis=1).min())

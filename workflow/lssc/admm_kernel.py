@@ -1,0 +1,329 @@
+"""The modified ADMM, the columns of C one by one and on the few rows that can be nonzero.
+
+With the points y_j as rows of Y, G = Y'Y and the dual scaled by 1/mu2, one iteration for the column c of a point y is
+
+    z = v + Yq,  v = c - u,  q = inv(G + mu2/mu1 I) (y - Y'v),  then  t = z + u,  c = soft(t),  u = t - c.
+
+Substituting gives t = c + Yq, with the c before, and v = 2c - t, hence Y'v = Y'(2c - c_before) - Gq: all but t are sums
+over the nonzeros of c. In the coordinates of G's eigenvectors the system is diagonal, and only Yq still costs n D.
+
+Of Yq only what may pass the threshold matters. Since |y_j'q| <= |y_j'p| + |y_j| |q - p|, one product at a centre p
+tells which rows stay below it while q is within some radius of p. For these c_j = 0 and t_j = u_j = y_j'q, which nobody
+needs to know; the others, the candidates, are one in a hundred. This leaves out work only: the iterates are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from lssc.types import Array
+
+# What the dimension is rounded up to, by zeros, so that loops over it run in whole vectors.
+PAD = 16
+# Rows in one product, in one look at it, and coordinates added at a time: what fits the cache and the registers.
+TILE, GROUP, DEPTH = 256, 16, 8
+# The radius at most, in thresholds over the longest point: beyond it few rows are no candidates. Then how it changes to
+# keep screening and candidates in balance: to screen a row costs about as much as this share of a visit to a candidate.
+LARGEST, CHANGE, SHARE = 0.25, 1.5, 0.2
+# More than any correlation.
+FAR = 1e300
+
+_options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_finite = njit(fastmath={"reassoc", "contract", "nsz", "arcp", "nnan", "ninf"}, **_options)
+
+
+class Atoms(NamedTuple):
+    """The points as rows, as panels of TILE columns, their lengths by panels, the diagonal of G."""
+
+    rows: np.ndarray
+    panels: np.ndarray
+    lengths: np.ndarray
+    G: np.ndarray
+
+
+class Work(NamedTuple):
+    """The columns under way, one per row of each array; the second part runs over the candidates of each column."""
+
+    q: np.ndarray
+    before: np.ndarray
+    total: np.ndarray
+    centre: np.ndarray
+    radius: np.ndarray
+    visits: np.ndarray
+    near: np.ndarray
+
+    count: np.ndarray
+    row: np.ndarray
+    found: np.ndarray
+    weight: np.ndarray
+    earlier: np.ndarray
+    dual: np.ndarray
+
+
+def admm_codes(
+    X: Array, mu1: float, mu2: float, *, max_iter: int, tol: float, block: int, check_every: int
+) -> tuple[sparse.csr_matrix, int, float]:
+    """Codes of the rows of X by each other, the most iterations of any block of columns and the largest last gap.
+
+    A block stops once no entry of the scaled dual changed by more than `tol`, looked at every `check_every` iterations.
+    """
+    n = len(X)
+    atoms = _atoms(X)
+    work = _work(min(block, n), n, atoms.rows.shape[1])
+    inverse = 1 / (atoms.G + mu2 / mu1)
+    counts, indices, values, iterations, gap = np.zeros(n + 1, dtype=np.int64), [], [], 0, 0.0
+    for start in range(0, n, block):
+        size = min(block, n - start)
+        n_iter, block_gap = _run(atoms, inverse, start, size, 1 / mu2, max_iter, tol, check_every, work)
+        where, what = _nonzeros(size, work, counts[start + 1 :])
+        indices.append(where)
+        values.append(what)
+        iterations, gap = max(iterations, n_iter), max(gap, block_gap)
+    codes = sparse.csr_matrix((np.concatenate(values), np.concatenate(indices), np.cumsum(counts)), shape=(n, n))
+    return codes, iterations, gap
+
+
+def _atoms(X: Array) -> Atoms:
+    """The points in the coordinates of the eigenvectors of X'X, filled up with zeros in both directions."""
+    n, dim = X.shape
+    rows = np.zeros((-(-n // TILE) * TILE, -(-dim // PAD) * PAD))
+    rows[:n, :dim] = X @ np.linalg.eigh(X.T @ X)[1]
+    panels = rows.reshape(-1, TILE, rows.shape[1])
+    lengths = np.linalg.norm(panels, axis=2)
+    return Atoms(rows, np.ascontiguousarray(panels.transpose(0, 2, 1)), lengths, (rows**2).sum(axis=0))
+
+
+def _work(size: int, n: int, dim: int) -> Work:
+    return Work(
+        *(np.empty((size, dim)) for _ in range(4)),
+        *(np.empty(size) for _ in range(2)),
+        np.empty((size, TILE)),
+        np.empty(size, dtype=np.int64),
+        # Memory that is not written to is not taken.
+        *(np.empty((size, n), dtype=np.int32) for _ in range(2)),
+        *(np.empty((size, n)) for _ in range(3)),
+    )
+
+
+@_finite
+def _run(atoms, inverse, start, size, threshold, max_iter, tol, check_every, work):
+    """All iterations of the columns start, ..., start + size - 1: how many there were, and the last gap."""
+    # At q = 0 no row is near the threshold, and none is a candidate.
+    largest = LARGEST * threshold / max(atoms.lengths.max(), 1.0 / FAR)
+    for c in range(size):
+        work.q[c], work.total[c], work.centre[c] = 0.0, 0.0, 0.0
+        work.radius[c], work.visits[c], work.count[c] = largest, 0.0, 0
+    iteration = 0
+    while True:
+        steps = min(check_every, max_iter - iteration)
+        for step in range(steps):
+            _move(atoms, inverse, start, size, work)
+            # What will be needed before the next look is done now: many columns at once cost less than one by one.
+            _screen_due(atoms, start, size, threshold, largest, steps - 1 if step == 0 else 0, work)
+            gap = _shrink(atoms, size, threshold, work)
+        iteration += steps
+        last = iteration == max_iter
+        if last or gap <= tol:
+            gap = _gap_elsewhere(atoms, size, gap, FAR if last else tol, work)
+            if last or gap <= tol:
+                return iteration, gap
+
+
+@_finite
+def _move(atoms, inverse, start, size, work):
+    """The next q of every column; the one before is kept."""
+    G = atoms.G
+    for c in range(size):
+        q, before, total, y = work.q[c], work.before[c], work.total[c], atoms.rows[start + c]
+        for d in range(len(q)):
+            before[d] = q[d]
+            q[d] = inverse[d] * (y[d] - total[d] + G[d] * q[d])
+
+
+@_finite
+def _screen_due(atoms, start, size, threshold, largest, ahead, work):
+    """New candidates for every column that left its radius, or may do so within some more steps."""
+    columns, n = np.empty(size, dtype=np.int64), 0
+    for c in range(size):
+        away = _distance(work.q[c], work.centre[c]) + ahead * _distance(work.q[c], work.before[c])
+        if away > work.radius[c] or work.visits[c] > 2.0 * SHARE * len(atoms.rows):
+            columns[n] = c
+            n += 1
+    if n > 0:
+        _screen(atoms, start, columns[:n], threshold, largest, work)
+
+
+@_finite
+def _shrink(atoms, size, threshold, work):
+    """The next c and u of every column, and Y'(2c - c_before); the largest change of u among the candidates."""
+    gap = 0.0
+    for c in range(size):
+        q, total = work.q[c], work.total[c]
+        row, weight, earlier, dual = work.row[c], work.weight[c], work.earlier[c], work.dual[c]
+        total[:] = 0.0
+        for i in range(work.count[c]):
+            y, before = atoms.rows[row[i]], weight[i]
+            t = before + _dot(y, q)
+            u = min(max(t, -threshold), threshold)
+            gap = max(gap, abs(u - dual[i]))
+            if before != 0.0 or t != u:
+                f = 2.0 * (t - u) - before
+                for d in range(len(q)):
+                    total[d] += f * y[d]
+            weight[i], earlier[i], dual[i] = t - u, before, u
+        work.visits[c] += work.count[c]
+    return gap
+
+
+@_finite
+def _screen(atoms, start, columns, threshold, largest, work):
+    """Choose the candidates of some columns for as long as q stays within a radius of where it is now."""
+    size = len(columns)
+    Q, n = np.empty((size, work.q.shape[1])), np.zeros(size, dtype=np.int64)
+    kept, seen = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for k in range(size):
+        c = columns[k]
+        Q[k], work.centre[c] = work.q[c], work.q[c]
+        _set_radius(c, len(atoms.rows), largest, work)
+        kept[k] = _forget(c, work)
+    for tile in range(len(atoms.panels)):
+        first = tile * TILE
+        _multiply(Q, atoms.panels[tile], work.near)
+        for k in range(size):
+            c, near = columns[k], work.near[k]
+            seen[k] = _mark(near, work.row[c], first, seen[k], kept[k], FAR)
+            if first <= start + c < first + TILE:
+                # No point takes part in its own code.
+                near[start + c - first] = -FAR
+            n[k] = _append(near, atoms.lengths[tile], work.radius[c], threshold, first, work.found[c], n[k])
+    for k in range(size):
+        _merge(atoms, columns[k], kept[k], n[k], work)
+
+
+@_finite
+def _set_radius(c, n, largest, work):
+    """A larger radius if less was spent on the last candidates than on screening, a smaller one if more."""
+    change = CHANGE if work.visits[c] < SHARE * n else 1.0 / CHANGE
+    work.radius[c] = min(work.radius[c] * change, largest)
+    work.visits[c] = 0.0
+
+
+@_finite
+def _forget(c, work):
+    """Keep only candidates whose state does not follow from q alone; how many there are."""
+    row, weight, earlier, dual, n = work.row[c], work.weight[c], work.earlier[c], work.dual[c], 0
+    for i in range(work.count[c]):
+        if weight[i] != 0.0 or earlier[i] != 0.0:
+            row[n], weight[n], earlier[n], dual[n] = row[i], weight[i], earlier[i], dual[i]
+            n += 1
+    return n
+
+
+@_finite
+def _multiply(Q, panel, out):
+    """Rows of Q times a panel, some coordinates at a time for all rows, so that these stay in the cache."""
+    for k in range(len(Q)):
+        out[k] = 0.0
+    for d in range(0, len(panel), DEPTH):
+        for k in range(len(Q)):
+            _add(Q[k, d : d + DEPTH], panel[d : d + DEPTH], out[k])
+
+
+@_finite
+def _add(q, p, out):
+    """out += qp, written out so that each number of `out` is read and written once."""
+    q0, q1, q2, q3, q4, q5, q6, q7 = q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7]
+    p0, p1, p2, p3, p4, p5, p6, p7 = p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
+    for j in range(TILE):
+        out[j] += q0 * p0[j] + q1 * p1[j] + q2 * p2[j] + q3 * p3[j] + q4 * p4[j] + q5 * p5[j] + q6 * p6[j] + q7 * p7[j]
+
+
+@_finite
+def _mark(near, row, first, i, end, value):
+    """Put a value at the places of a tile that are among row[i:end], in increasing order: where to go on."""
+    while i < end and row[i] < first + TILE:
+        near[row[i] - first] = value
+        i += 1
+    return i
+
+
+@_finite
+def _append(near, lengths, radius, threshold, first, found, n):
+    """Append the rows of a tile that may pass the threshold to the n found so far: how many there are then."""
+    for a in range(0, TILE, GROUP):
+        x, y, some = near[a : a + GROUP], lengths[a : a + GROUP], False
+        # Whether any is large enough is told many at a time; the largest is not.
+        for j in range(GROUP):
+            some |= abs(x[j]) + radius * y[j] > threshold
+        if some:
+            for j in range(GROUP):
+                if abs(x[j]) + radius * y[j] > threshold and x[j] > -FAR:
+                    found[n] = first + a + j
+                    n += 1
+    return n
+
+
+@_finite
+def _merge(atoms, c, kept, n, work):
+    """Make the n rows found the candidates; among them are, in this order, the first `kept` of the present ones."""
+    row, found, weight, earlier, dual = work.row[c], work.found[c], work.weight[c], work.earlier[c], work.dual[c]
+    k = kept - 1
+    for i in range(n - 1, -1, -1):
+        if k >= 0 and row[k] == found[i]:
+            weight[i], earlier[i], dual[i] = weight[k], earlier[k], dual[k]
+            k -= 1
+        else:
+            weight[i], earlier[i], dual[i] = 0.0, 0.0, _dot(atoms.rows[found[i]], work.before[c])
+    for i in range(n):
+        row[i] = found[i]
+    work.count[c] = n
+
+
+@_finite
+def _gap_elsewhere(atoms, size, gap, enough, work):
+    """The largest change of the dual anywhere, given that among candidates; any value beyond `enough` will do."""
+    change, seen = work.q[:size] - work.before[:size], np.zeros(size, dtype=np.int64)
+    for tile in range(len(atoms.panels)):
+        _multiply(change, atoms.panels[tile], work.near)
+        for c in range(size):
+            seen[c] = _mark(work.near[c], work.row[c], tile * TILE, seen[c], work.count[c], 0.0)
+            for j in range(TILE):
+                gap = max(gap, abs(work.near[c, j]))
+        if gap > enough:
+            break
+    return gap
+
+
+@_finite
+def _nonzeros(size, work, counts):
+    """Rows and weights of all nonzeros, column by column; counts[c] becomes how many column c has."""
+    total = np.sum(work.count[:size])
+    where, what, n = np.empty(total, dtype=np.int32), np.empty(total), 0
+    for c in range(size):
+        begin = n
+        for i in range(work.count[c]):
+            if work.weight[c, i] != 0.0:
+                where[n], what[n] = work.row[c, i], work.weight[c, i]
+                n += 1
+        counts[c] = n - begin
+    return where[:n].copy(), what[:n].copy()
+
+
+@_finite
+def _dot(a, b):
+    total = 0.0
+    for d in range(len(b)):
+        total += a[d] * b[d]
+    return total
+
+
+@_finite
+def _distance(a, b):
+    total = 0.0
+    for d in range(len(b)):
+        total += (a[d] - b[d]) ** 2
+    return np.sqrt(total)
