@@ -219,7 +219,11 @@ def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
         "seed": 1,
         "n": 30,
         "block": "t00-01",
-        "part": {"kind": "coder", "name": "lasso", "params": {"lam": 10.0, "exclude_self": True, "precision": "double"}},
+        "part": {
+            "kind": "coder",
+            "name": "lasso",
+            "params": {"lam": 10.0, "exclude_self": True, "precision": "double"},
+        },
     }
     assert "10.0" in study.part_recipe("coder", "lasso.lam=10", 30, "t00-01")
 
