@@ -1,7 +1,8 @@
 """Write the tables of results into the documents: `make docs`. A test fails where a document differs from its tables.
 
 In a document, a comment `<!-- accuracies NAME m=300 -->` stands above a table made of docs/results/NAME/scores.csv,
-with the CPU seconds at that m; `<!-- end -->` stands below it.
+with the CPU seconds at that m; `<!-- growth NAME ... -->` above one of time and memory over n, of all these experiments;
+`<!-- end -->` stands below it.
 """
 
 import csv
@@ -11,12 +12,12 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md")
-BLOCK = re.compile(r"(<!-- accuracies (\w+) m=(\d+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (accuracies|growth) ([^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def accuracies(name: str, timed_at: int) -> str:
     """Mean and standard deviation of the accuracy by method and m, as a Markdown table."""
-    rows = list(csv.DictReader((DOCS / "results" / name / "scores.csv").open()))
+    rows = scores(name)
     groups: dict[tuple[str, bool], dict[int, list[dict]]] = {}
     for row in rows:
         method = groups.setdefault((row["label"], row["full_data"] == "True"), {})
@@ -35,6 +36,26 @@ def accuracies(name: str, timed_at: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def growth(*names: str) -> str:
+    """Accuracy, CPU seconds by stage and the largest stage's memory by method and n, as a Markdown table."""
+    stages = {"select": "landmarks", "code": "coding", "embed": "embedding", "cluster": "K-means"}
+    groups: dict[tuple[str, int], list[dict]] = {}
+    for row in (row for name in names for row in scores(name)):
+        groups.setdefault((row["label"], int(row["n"])), []).append(row)
+    lines = [f"| method | n | trials | accuracy | CPU s | {' | '.join(stages.values())} | peak memory |"]
+    lines.append(f"|{'---|' * (6 + len(stages))}")
+    for (label, n), rows in sorted(groups.items()):
+        seconds = [statistics.fmean(float(r[f"{s}cpu_seconds"]) for r in rows) for s in ("", *(f"{s}_" for s in stages))]
+        memory = max(float(row["peak_mb"]) for row in rows) / 1024
+        cells = [label, f"{n:,}", len(rows), spread(rows), *(f"{x:.2f}" for x in seconds), f"{memory:.2f} GB"]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+def scores(name: str) -> list[dict]:
+    return list(csv.DictReader((DOCS / "results" / name / "scores.csv").open()))
+
+
 def spread(trials: list[dict]) -> str:
     values = [float(row["accuracy"]) for row in trials]
     std = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
@@ -43,7 +64,14 @@ def spread(trials: list[dict]) -> str:
 
 def filled(text: str) -> str:
     """The document with every table made anew."""
-    return BLOCK.sub(lambda found: found[1] + accuracies(found[2], int(found[3])) + found[4], text)
+    return BLOCK.sub(lambda found: found[1] + table(found[2], found[3].split()) + found[4], text)
+
+
+def table(kind: str, words: list[str]) -> str:
+    if kind == "growth":
+        return growth(*words)
+    name, timed_at = words
+    return accuracies(name, int(timed_at.removeprefix("m=")))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ PACKAGES = (
     "scikit-learn-extra",
     "kmedoids",
     "spams-bin",
-    "kymatio",
+    "numba", "kymatio",
     "h5py",
     "snakemake",
 )
