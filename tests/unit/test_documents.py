@@ -33,3 +33,12 @@ def test_a_table_shows_mean_and_spread_of_every_method_and_m():
     values = [float(row["accuracy"]) for row in rows if row["method"] == "fsc_uniform"]
     line = next(line for line in tables.accuracies("landmarks", 200).splitlines() if line.startswith("| FSC-uniform |"))
     assert line.split("|")[3].strip() == f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}".replace("0.", ".")
+
+
+def test_a_table_of_growth_shows_each_stage_and_the_largest_memory():
+    rows = [row for row in csv.DictReader((REPO / "docs/results/scale/scores.csv").open()) if row["n"] == "60000"]
+    rows = [row for row in rows if row["method"] == "fsc_uniform"]
+    lines = tables.growth("scale").splitlines()
+    cells = [c.strip() for c in next(line for line in lines if line.startswith("| FSC-uniform | 60,000")).split("|")]
+    assert cells[7] == f"{np.mean([float(row['code_cpu_seconds']) for row in rows]):.2f}"
+    assert cells[10] == f"{max(float(row['peak_mb']) for row in rows) / 1024:.2f} GB"

@@ -279,6 +279,20 @@ def test_only_parts_that_work_by_rows_get_stored_rows(inputs, tmp_path, monkeypa
         assert_allclose(reader.array(0, "codes_data"), (X @ X[[9, 2]].T).ravel())
 
 
+def test_a_coder_is_given_the_threads_of_its_job(inputs, tmp_path, monkeypatch):
+    from scipy import sparse
+
+    given = []
+
+    def code(X, landmarks, *, threads):
+        given.append(threads)
+        return Codes(sparse.csr_matrix(X @ X[landmarks].T))
+
+    stand_in(monkeypatch, "coder", "lasso", code, by_rows=False)
+    make_artifact(code_points, inputs=inputs, out=tmp_path / "c.h5", recipe=recipe("coder", "lasso"), threads=3)
+    assert given == [3]
+
+
 @pytest.fixture
 def reads(monkeypatch):
     """The arrays read, in order."""
