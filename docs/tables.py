@@ -1,8 +1,8 @@
 """Write the tables of results into the documents: `make docs`. A test fails where a document differs from its tables.
 
 In a document, a comment `<!-- accuracies NAME m=300 -->` stands above a table made of docs/results/NAME/scores.csv,
-with the CPU seconds at that m; `<!-- growth NAME ... -->` above one of time and memory over n, of all these experiments;
-`<!-- end -->` stands below it.
+with the CPU seconds at that m; `<!-- growth NAME ... -->` above one of time and memory over n, of all these
+experiments; `<!-- end -->` stands below it.
 """
 
 import csv
@@ -45,7 +45,8 @@ def growth(*names: str) -> str:
     lines = [f"| method | n | trials | accuracy | CPU s | {' | '.join(stages.values())} | peak memory |"]
     lines.append(f"|{'---|' * (6 + len(stages))}")
     for (label, n), rows in sorted(groups.items()):
-        seconds = [statistics.fmean(float(r[f"{s}cpu_seconds"]) for r in rows) for s in ("", *(f"{s}_" for s in stages))]
+        columns = ["cpu_seconds", *(f"{stage}_cpu_seconds" for stage in stages)]
+        seconds = [statistics.fmean(float(row[column]) for row in rows) for column in columns]
         memory = max(float(row["peak_mb"]) for row in rows) / 1024
         cells = [label, f"{n:,}", len(rows), spread(rows), *(f"{x:.2f}" for x in seconds), f"{memory:.2f} GB"]
         lines.append(f"| {' | '.join(map(str, cells))} |")

@@ -18,7 +18,8 @@ PACKAGES = (
     "scikit-learn-extra",
     "kmedoids",
     "spams-bin",
-    "numba", "kymatio",
+    "numba",
+    "kymatio",
     "h5py",
     "snakemake",
 )
