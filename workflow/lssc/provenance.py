@@ -18,6 +18,7 @@ PACKAGES = (
     "scikit-learn-extra",
     "kmedoids",
     "spams-bin",
+    "numba",
     "kymatio",
     "h5py",
     "snakemake",
