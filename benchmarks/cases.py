@@ -206,7 +206,7 @@ def stages() -> Iterator[Row]:
     n = sized(15_000, 600)
     X, _ = points(n)
     runs: dict[str, list[dict[str, float]]] = {"ours": [], "others": []}
-    for repeat in range(REPEATS + 1):
+    for repeat in range(2 * REPEATS + 1):
         for name, method in (("ours", fsc_uniform), ("others", fsc_of_others)):
             clock = Clock()
             method(X, M, 0, clock)

@@ -61,7 +61,7 @@ def plot_coders(lasso: pd.DataFrame, stages: pd.DataFrame, names: tuple[str, ...
     """Microseconds a point of every lasso solver, and the stages of FSC-uniform beside the other libraries'."""
     set_style()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), width_ratios=(3, 2))
-    _coder_dots(left, lasso[(lasso["quantity"] == "cpu_seconds")].dropna(subset="least"))
+    _coder_dots(left, lasso[lasso["quantity"] == "cpu_seconds"].dropna(subset="least"))
     _stage_bars(right, stages, names)
     figure.tight_layout()
     return figure

@@ -29,6 +29,7 @@ Row = dict[str, Any]
 COLUMNS = ("part", "case", "size", "peer", "n", "quantity", "least", "median", "most", "repeats", "note")
 SMALL = os.environ.get("BENCH") == "small"
 N_CLUSTERS = 5
+PATIENCE = 10.0
 
 
 def sized(full: T, small: T) -> T:
@@ -51,10 +52,15 @@ def row(case: str, peer: str, quantity: str, values: Sequence[float] | float, *,
 def in_turn(
     functions: dict[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.process_time
 ) -> dict[str, list[float]]:
-    """Seconds of each, taken in turn so that a slow moment of the machine hits all alike; one untimed round before."""
+    """Seconds of each, taken in turn so that a slow moment of the machine hits all alike; one untimed round before.
+
+    A slow one is repeated less often, three times at least.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for repeat in range(repeats + 1):
         for name, function in functions.items():
+            if len(seconds[name]) >= 3 and sum(seconds[name]) > PATIENCE:
+                continue
             start = clock()
             function()
             if repeat > 0:

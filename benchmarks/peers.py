@@ -60,15 +60,19 @@ def lasso_peers(X: np.ndarray, landmarks: np.ndarray, lam: float, sample: np.nda
 
 
 def lasso_quality(X: np.ndarray, atoms: np.ndarray, codes: Any, lam: float) -> tuple[np.ndarray, float]:
-    """The objective of every point, and the worst violation of the optimality conditions relative to 1/lam."""
+    """The objective of every point, and the worst violation of the optimality conditions relative to 1/lam.
+
+    The violation is how far a coefficient would move if it alone were optimised (atoms have unit length). It is that of
+    the conditions themselves, except where a coefficient is of the size of rounding errors and has the wrong sign.
+    """
     codes, objectives, worst = sparse.csr_matrix(codes), [], 0.0
     for start in range(0, len(X), 1000):
         C, x = codes[start : start + 1000].toarray(), X[start : start + 1000]
         residual = x - C @ atoms
         objectives.append(np.abs(C).sum(axis=1) + lam / 2 * (residual**2).sum(axis=1))
-        pull = lam * residual @ atoms.T
-        off = np.where(C != 0, np.abs(pull - np.sign(C)), np.maximum(np.abs(pull) - 1, 0))
-        worst = max(worst, float(off.max()))
+        alone = C + residual @ atoms.T
+        alone -= np.clip(alone, -1 / lam, 1 / lam)
+        worst = max(worst, lam * float(np.abs(alone - C).max()))
     return np.concatenate(objectives), worst
 
 
