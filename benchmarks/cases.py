@@ -1,151 +1,271 @@
-"""Speed and memory, each case in a process of its own: `python benchmarks/cases.py CASE` prints one JSON object.
+"""Every part of the benchmark: `python benchmarks/cases.py PART` measures it and prints its rows as JSON.
 
-Everything runs on one thread. Ratios compare both sides in the same process, repeated in turn, best of each.
+One thread, CPU seconds, imports and compiling outside, unless a row says otherwise.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
-import lssc.stages  # noqa: F401  isort: skip  (pins the threads before numpy starts)
 import numpy as np
 
+from lssc.artifacts import reading
 from lssc.coders.lasso import code_lasso
-from lssc.datasets.synthetic import synthetic
 from lssc.kmeans import cluster
-from lssc.kmeans import warm_up as warm_up_kmeans
+from lssc.metrics import scores
 from lssc.registry import find
-from lssc.scaling import unit_rows
 from lssc.seeding import rng_for
 from lssc.timing import timed
+from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
+from peers import (
+    LAM,
+    METHODS,
+    Peer,
+    farthest_first_plainly,
+    fsc_of_others,
+    fsc_uniform,
+    lasso_peers,
+    lasso_quality,
+    medoid_cost,
+    omp_one_by_one,
+    sklearn_kmeans,
+)
 
-LAM, M, REPEATS = 10.0, 300, 5
-
-
-def row(what: str, value: float, limit: float, unit: str, detail: str = "") -> dict:
-    return {"what": what, "value": value, "limit": limit, "unit": unit, "detail": detail}
-
-
-def points(n: int) -> np.ndarray:
-    return unit_rows(synthetic(n, n_clusters=5, rng=rng_for(0, "benchmark", n)).X)
-
-
-def cpu(function: Callable[[], object]) -> float:
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
-def best_of(functions: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict[str, float]:
-    """The least CPU seconds of each, taken in turn so that a slow moment of the machine hits all alike."""
-    rounds = [{name: cpu(function) for name, function in functions.items()} for _ in range(repeats)]
-    return {name: min(times[name] for times in rounds) for name in functions}
-
-
-def warm_up() -> None:
-    for kind, name in (("coder", "lasso"), ("embedder", "landmark_svd")):
-        find(kind, name).warm_up()
-    warm_up_kmeans()
+REPO = Path(__file__).parents[1]
+M = sized(300, 30)
+REPEATS = sized(7, 2)
+SAMPLE = sized(1000, 100)
+# A method that needs more than this for some n is not run for larger n.
+LIMIT = 120.0
+MOST_RUNS = sized(15, 3)
+SIZES = sized((3_000, 15_000, 60_000, 250_000, 1_000_000), (300, 600, 1_200))
 
 
-def fsc_against_spams() -> dict:
-    """All of FSC-uniform against the bare SPAMS call on the same points and landmarks."""
-    import spams
-
-    warm_up()
-    X = points(15_000)
-    select, embed = find("selector", "uniform"), find("embedder", "landmark_svd")
-    atoms = np.asfortranarray(X[select(X, M, rng=rng_for(1)).indices].T)
-    columns = np.asfortranarray(X.T)
-
-    def bare() -> None:
-        spams.lasso(columns, D=atoms, lambda1=1 / LAM, mode=2, numThreads=1)
-
-    def whole() -> None:
-        landmarks = select(X, M, rng=rng_for(1))
-        codes = code_lasso(X, landmarks.indices, lam=LAM)
-        cluster(embed(codes.matrix, n_clusters=5, rng=rng_for(2)).vectors, 5, rng=rng_for(3))
-
-    times = best_of({"bare": bare, "whole": whole})
-    ratio = times["whole"] / times["bare"]
-    detail = f"{times['whole']:.3f} s against {times['bare']:.3f} s"
-    return row("FSC-uniform over the bare SPAMS call, n=15,000, m=300", ratio, 1.5, "times", detail)
+def lasso() -> Iterator[Row]:
+    """The coder against every other solver of the lasso, in 16 dimensions and on features of digits."""
+    X, _ = points(sized(15_000, 500))
+    for case, m in {"m300": M, "m1000": sized(1000, 60)}.items():
+        yield from _lasso_case(case, X, m, LAM)
+    digits = _digits()
+    if digits is None:
+        note = "skipped: no features of digits; give a data.h5 of the pipeline by --mnist"
+        yield row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST scattering features", note=note)
+    else:
+        yield from _lasso_case("mnist", digits, sized(500, 60), 5.0, "MNIST scattering features, ")
 
 
-def omp_coding() -> dict:
-    X = points(15_000)
-    code = find("coder", "omp")
-    seconds = best_of({"omp": lambda: code(X, np.arange(len(X)), k=6)}, repeats=2)["omp"]
-    return row("SSC-OMP coding, n=15,000, k=6", seconds, 30, "CPU s")
+def _digits() -> np.ndarray | None:
+    """Features of 8,000 digits from an artifact of the pipeline: the one given, or one of a run in this folder."""
+    given = os.environ.get("BENCH_MNIST")
+    found = [Path(given)] if given else sorted(REPO.glob("results/mnist/n8000/*/data.h5"))
+    if not found:
+        return None
+    with reading(found[0]) as file:
+        return file.array(file.trials[0], "X")[: sized(8000, 300)]
 
 
-def modified_admm_memory() -> dict:
-    X = points(15_000)
+def _lasso_case(case: str, X: np.ndarray, m: int, lam: float, name: str = "") -> Iterator[Row]:
+    n, D = X.shape
+    size = f"{name}D={D}, n={n:,}, m={m:,}, λ={lam:g}"
+    landmarks = np.sort(rng_for(1, n).choice(n, m, replace=False))
+    peers = lasso_peers(X, landmarks, lam, np.arange(0, n, max(1, n // SAMPLE)))
+    seconds = in_turn({name: peer.solve for name, peer in peers.items()}, REPEATS)
+    for name, peer in peers.items():
+        share = n / len(peer.points)
+        note = f"on {len(peer.points):,} of the points, times {share:g}" if share > 1 else ""
+        yield row(case, name, "cpu_seconds", np.array(seconds[name]) * share, n=n, size=size, note=note)
+    for name, (excess, kkt) in _lasso_qualities(X, X[landmarks], peers, lam).items():
+        yield row(case, name, "objective_excess", excess, n=n, size=size)
+        yield row(case, name, "kkt", kkt, n=n, size=size)
+
+
+def _lasso_qualities(
+    X: np.ndarray, atoms: np.ndarray, peers: dict[str, Peer], lam: float
+) -> dict[str, tuple[float, float]]:
+    """By how much a peer's objective exceeds the best of all peers at most, relatively, and its worst violation."""
+    objectives, violations = np.full((len(peers), len(X)), np.inf), []
+    for i, peer in enumerate(peers.values()):
+        objectives[i, peer.points], worst = lasso_quality(X[peer.points], atoms, peer.solve(), lam)
+        violations.append(worst)
+    excess = objectives / objectives.min(axis=0) - 1
+    excess = [float(e[np.isfinite(e)].max()) for e in excess]
+    return dict(zip(peers, zip(excess, violations, strict=True), strict=True))
+
+
+def threads() -> Iterator[Row]:
+    """Wall-clock seconds of the coder on one and on two threads; means something on a quiet machine only."""
+    n = sized(150_000, 2_000)
+    X, _ = points(n)
+    landmarks = np.arange(0, n, n // M)[:M]
+    names = {1: "lasso, 1 thread", 2: "lasso, 2 threads"}
+    functions = {name: lambda t=t: code_lasso(X, landmarks, lam=LAM, threads=t) for t, name in names.items()}
+    for name, values in in_turn(functions, REPEATS, clock=time.perf_counter).items():
+        yield row("threads", name, "seconds", values, n=n, size=f"D=16, n={n:,}, m={M}, λ={LAM:g}")
+
+
+def omp() -> Iterator[Row]:
+    """The coder against scikit-learn's OMP, a point never coded by itself."""
+    n, k = sized(3_000, 300), 6
+    X, _ = points(n)
+    code, everyone, sample = find("coder", "omp"), np.arange(n), np.arange(0, n, max(1, n // SAMPLE))
+    code.warm_up()
+    theirs = "scikit-learn, orthogonal_mp"
+    functions = {"omp": lambda: code(X, everyone, k=k).matrix, theirs: lambda: omp_one_by_one(X, sample, k)}
+    seconds = in_turn(functions, sized(5, 2))
+    codes = {"omp": functions["omp"]().toarray()[sample], theirs: functions[theirs]()}
+    share = n / len(sample)
+    note = f"one call a point with its own atom set to zero; on {len(sample):,} of the points, times {share:g}"
+    for name in functions:
+        scale, told = (1, "") if name == "omp" else (share, note)
+        left = np.linalg.norm(X[sample] - codes[name] @ X, axis=1)
+        size = f"n={n:,}, k={k}"
+        yield row("n3000", name, "cpu_seconds", np.array(seconds[name]) * scale, n=n, size=size, note=told)
+        yield row("n3000", name, "mean_residual", left.mean(), n=n, size=size)
+    n = sized(15_000, 500)
+    X, _ = points(n)
+    seconds = in_turn({"omp": lambda: code(X, np.arange(n), k=k)}, 2)["omp"]
+    yield row("n15000", "omp", "cpu_seconds", seconds, n=n, size=f"n={n:,}, k={k}")
+
+
+def kmedoids() -> Iterator[Row]:
+    """Landmarks by K-medoids: ours, scikit-learn-extra's alternation and FasterPAM, and how ours grows with n."""
+    n = sized(6_000, 300)
+    X, _ = points(n)
+    names = {"kmedoids": "kmedoids", "kmedoids_full": "scikit-learn-extra, alternation", "fasterpam": "FasterPAM"}
+    selectors = {label: find("selector", name) for name, label in names.items()}
+    for select in selectors.values():
+        select.warm_up()
+    functions = {name: lambda s=s: s(X, M, rng=rng_for(1)).indices for name, s in selectors.items()}
+    seconds = in_turn(functions, sized(3, 1))
+    for name, function in functions.items():
+        yield row("n6000", name, "cpu_seconds", seconds[name], n=n, size=f"n={n:,}, m={M}")
+        yield row("n6000", name, "cost", medoid_cost(X, function()), n=n, size=f"n={n:,}, m={M}")
+    select = selectors["kmedoids"]
+    for n in sized((6_000, 25_000, 100_000, 200_000), (200, 400, 800)):
+        X, _ = points(n)
+        values = in_turn({"all": lambda X=X: select(X, M, max_points=len(X), rng=rng_for(1))}, sized(3, 1))["all"]
+        yield row("growth", "kmedoids", "cpu_seconds", values, n=n, size=f"all points take part, m={M}")
+
+
+def kmeans() -> Iterator[Row]:
+    """K-means of FSC's coordinates, ten starts: ours and scikit-learn's."""
+    n = sized(15_000, 600)
+    X, _ = points(n)
+    codes = code_lasso(X, np.sort(rng_for(1, n).choice(n, M, replace=False)), lam=LAM).matrix
+    vectors = find("embedder", "landmark_svd")(codes, n_clusters=N_CLUSTERS, rng=rng_for(2)).vectors
+    size = f"n={n:,} coordinates of FSC-uniform, K={N_CLUSTERS}, 10 starts"
+    functions = {
+        "lssc.kmeans": lambda: cluster(vectors, N_CLUSTERS, rng=rng_for(3)).info["inertia"],
+        "scikit-learn, KMeans": lambda: sklearn_kmeans(vectors, 3).inertia_,
+    }
+    for name, values in in_turn(functions, REPEATS).items():
+        yield row("kmeans", name, "cpu_seconds", values, n=n, size=size)
+        yield row("kmeans", name, "inertia", functions[name](), n=n, size=size)
+
+
+def farthest_first() -> Iterator[Row]:
+    """ESC's search for exemplars against the same search by its definition, from the same first point."""
+    n, m = sized(3_000, 200), sized(100, 10)
+    X, _ = points(n)
+    select = find("selector", "farthest_first")
+    select.warm_up()
+    first = int(rng_for(5).integers(n))
+    functions = {
+        "farthest_first": lambda: select(X, m, lam=LAM, rng=rng_for(5)).indices,
+        "all points at every step": lambda: farthest_first_plainly(X, m, LAM, first),
+    }
+    seconds, expected = in_turn(functions, sized(3, 1)), functions["all points at every step"]()
+    for name, function in functions.items():
+        size = f"n={n:,}, m={m}, λ={LAM:g}"
+        yield row("search", name, "cpu_seconds", seconds[name], n=n, size=size)
+        yield row("search", name, "same_exemplars", np.isin(function(), expected).mean(), n=n, size=size)
+
+
+def admm() -> Iterator[Row]:
+    """The modified ADMM: seconds to its stopping rule, and memory, for which a few iterations will do."""
     code = find("coder", "admm_modified")
     code.warm_up()
-    codes, spent = timed(code, X, np.arange(len(X)), alpha=10.0)
-    peak = spent["peak_mb"] / 1024
-    detail = f"{spent['cpu_seconds']:.0f} CPU s for {codes.info['n_iter']} iterations"
-    return row("Modified ADMM peak memory, n=15,000", peak, 4, "GiB", detail)
+    for case, n, params in (
+        ("time", sized(3_000, 200), {}),
+        ("memory", sized(15_000, 400), {"max_iter": 3}),
+    ):
+        X, _ = points(n)
+        codes, spent = timed(code, X, np.arange(n), alpha=10.0, **params)
+        size, note = f"n={n:,}, α=10", f"{codes.info['n_iter']} iterations"
+        yield row(case, "admm_modified", "cpu_seconds", spent["cpu_seconds"], n=n, size=size, note=note)
+        yield row(case, "admm_modified", "peak_mb", spent["peak_mb"], n=n, size=size)
 
 
-def fsc_growth() -> dict:
-    """Slope of log time over log n for coding and embedding."""
-    warm_up()
-    embed = find("embedder", "landmark_svd")
-    sizes = (15_000, 30_000, 60_000, 120_000, 240_000)
-    seconds = []
-    for n in sizes:
-        X, landmarks = points(n), np.sort(rng_for(4, n).choice(n, M, replace=False))
-        work = {"both": lambda X=X, L=landmarks: embed(code_lasso(X, L, lam=LAM).matrix, n_clusters=5, rng=rng_for(2))}
-        seconds.append(best_of(work, repeats=3)["both"])
-    slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-    detail = ", ".join(f"{n:,}: {s:.2f} s" for n, s in zip(sizes, seconds, strict=True))
-    return row("FSC-uniform coding and embedding, exponent of n", slope, 1.05, "", detail)
+def stages() -> Iterator[Row]:
+    """Where the time of FSC-uniform goes, against the same method put together from other libraries' parts."""
+    n = sized(15_000, 600)
+    X, _ = points(n)
+    runs: dict[str, list[dict[str, float]]] = {"ours": [], "others": []}
+    for repeat in range(2 * REPEATS + 1):
+        for name, method in (("ours", fsc_uniform), ("others", fsc_of_others)):
+            clock = Clock()
+            method(X, M, 0, clock)
+            # The first round loads and compiles.
+            runs[name] += [clock.seconds] * (repeat > 0)
+    for name, rounds in runs.items():
+        size = f"n={n:,}, m={M}, λ={LAM:g}"
+        for stage in rounds[0]:
+            yield row("stages", name, stage, [seconds[stage] for seconds in rounds], n=n, size=size)
+        yield row("stages", name, "cpu_seconds", [sum(seconds.values()) for seconds in rounds], n=n, size=size)
 
 
-def kmedoids_against_alternation() -> dict:
-    """The compiled search against the alternation on the full matrix of distances, from the same points."""
-    fast, full = find("selector", "kmedoids"), find("selector", "kmedoids_full")
-    fast.warm_up()
-    full.warm_up()
-    X = points(6_000)
-    times = best_of({"fast": lambda: fast(X, M, rng=rng_for(1)), "full": lambda: full(X, M, rng=rng_for(1))})
-    cost = fast(X, M, rng=rng_for(1)).info["cost"] / full(X, M, rng=rng_for(1)).info["cost"]
-    detail = f"{times['fast']:.3f} s against {times['full']:.3f} s, at {cost:.3f} of the cost"
-    what = "K-medoids over alternation on all distances, n=6,000, m=300"
-    return row(what, times["fast"] / times["full"], 0.2, "times", detail)
+def methods() -> Iterator[Row]:
+    """Whole methods on the same points of growing number, each in a process of its own, for time, accuracy, memory."""
+    for method in METHODS:
+        for n in SIZES:
+            found = in_own_process("cases.py", "one_method", method, str(n), timeout=LIMIT)
+            print(f"  {method}, n={n:,}: {'stopped' if found is None else 'done'}", file=sys.stderr)
+            if found is None:
+                yield row("whole", method, "cpu_seconds", np.nan, n=n, note=f"stopped after {LIMIT:g} s")
+                break
+            yield from found
 
 
-def kmedoids_growth() -> dict:
-    """Slope of log time over log n if all points take part."""
-    select = find("selector", "kmedoids")
-    select.warm_up()
-    sizes = (6_000, 12_000, 25_000, 50_000, 100_000, 200_000)
-    seconds = []
-    for n in sizes:
-        X = points(n)
-        work = {"select": lambda X=X: select(X, M, max_points=len(X), rng=rng_for(1))}
-        seconds.append(best_of(work, repeats=3)["select"])
-    slope = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-    detail = ", ".join(f"{n:,}: {s:.2f} s" for n, s in zip(sizes, seconds, strict=True))
-    return row("K-medoids of all points, m=300, exponent of n", slope, 1.1, "", detail)
+def one_method(method: str, n: str) -> Iterator[Row]:
+    """Runs that differ in their random choices, three or more unless slow; memory is of the first, with the points."""
+    X, labels = points(int(n))
+    small, _ = points(100)
+    METHODS[method](small, 10, 0, Clock())
+    rounds, accuracies, peak = [], [], 0.0
+    used = 0.0
+    while (len(rounds) < 3 and used < LIMIT / 4) or (len(rounds) < MOST_RUNS and used < 3):
+        clock = Clock()
+        found, spent = timed(METHODS[method], X, M, len(rounds), clock)
+        peak = peak or spent["peak_mb"]
+        used += spent["cpu_seconds"]
+        rounds.append(clock.seconds)
+        accuracies.append(scores(labels, found)["accuracy"])
+    for stage in rounds[0]:
+        yield row("whole", method, stage, [seconds[stage] for seconds in rounds], n=len(X))
+    yield row("whole", method, "cpu_seconds", [sum(seconds.values()) for seconds in rounds], n=len(X))
+    yield row("whole", method, "accuracy", accuracies, n=len(X))
+    yield row("whole", method, "peak_mb", peak, n=len(X))
 
 
-CASES = {
-    f.__name__: f
-    for f in (
-        fsc_against_spams,
-        omp_coding,
-        modified_admm_memory,
-        fsc_growth,
-        kmedoids_against_alternation,
-        kmedoids_growth,
-    )
+def overhead() -> Iterator[Row]:
+    """What the workflow costs beside the work."""
+    yield from in_own_process("overhead.py")
+
+
+# Each runs in a process of its own.
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    part.__name__: part
+    for part in (lasso, threads, omp, kmedoids, kmeans, farthest_first, admm, stages, methods, overhead)
 }
 
 if __name__ == "__main__":
-    print(json.dumps(CASES[sys.argv[1]]()))
+    # Warnings of peers about their iterations; how good their answers are is measured.
+    warnings.simplefilter("ignore")
+    name, *arguments = sys.argv[1:]
+    print(json.dumps(list({**PARTS, "one_method": one_method}[name](*arguments))))

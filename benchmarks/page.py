@@ -1,0 +1,321 @@
+"""From the kept measurements to docs/benchmarks.md and its figures: what a reader should know, bounds, tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TITLES = {
+    "lasso": "Sparse codes by the lasso",
+    "threads": "The lasso on two threads",
+    "omp": "Orthogonal matching pursuit",
+    "kmedoids": "K-medoids",
+    "kmeans": "K-means",
+    "farthest_first": "ESC's search for exemplars",
+    "admm": "Modified ADMM",
+    "stages": "FSC-uniform by stage",
+    "methods": "Whole methods over n",
+    "overhead": "The workflow",
+}
+STAGES = ("selection", "coding", "embedding", "K-means")
+QUANTITIES = {
+    "objective_excess": "objective above the best, at worst",
+    "kkt": "KKT violated by, at worst (over 1/λ)",
+    "mean_residual": "mean residual",
+    "cost": "cost",
+    "inertia": "inertia",
+    "same_exemplars": "share of the same exemplars",
+    "peak_mb": "peak memory (MB)",
+    "stage_cpu_seconds": "CPU s of all stages",
+    "core_seconds_over_work": "cores x wall s over that",
+}
+
+
+class Results:
+    """The rows of all parts that were measured."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self.rows = rows
+
+    def of(self, part: str, **where: Any) -> pd.DataFrame:
+        chosen = self.rows[self.rows["part"] == part]
+        for column, value in where.items():
+            chosen = chosen[chosen[column] == value]
+        return chosen
+
+    def value(self, part: str, case: str, peer: str, quantity: str, stat: str = "least") -> float:
+        """One measurement; NaN where it is missing."""
+        found = self.of(part, case=case, peer=peer, quantity=quantity)[stat]
+        return float(found.iloc[0]) if len(found) else np.nan
+
+    def ratio(self, part: str, case: str, slow: str, fast: str, quantity: str = "cpu_seconds") -> float:
+        return self.value(part, case, slow, quantity) / self.value(part, case, fast, quantity)
+
+    def exponent(self, part: str, peer: str, quantities: tuple[str, ...], least_n: int = 0) -> float:
+        """Slope of log time over log n; times are the least, as a busy machine only adds."""
+        rows = self.of(part, peer=peer)
+        rows = rows[rows["quantity"].isin(quantities) & (rows["n"] >= least_n)]
+        seconds = rows.groupby("n")["least"].sum(min_count=1).dropna()
+        return float(np.polyfit(np.log(seconds.index), np.log(seconds), 1)[0]) if len(seconds) > 1 else np.nan
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What the project promises: a value at least, or at most, this large."""
+
+    what: str
+    sense: str
+    limit: float
+    value: Callable[[Results], float]
+    unit: str = ""
+
+    def verdict(self, results: Results) -> bool | None:
+        """None where it was not measured."""
+        value = self.value(results)
+        if np.isnan(value):
+            return None
+        return bool(value >= self.limit if self.sense == "≥" else value <= self.limit)
+
+
+def _faster(case: str) -> Callable[[Results], float]:
+    return lambda r: r.ratio("lasso", case, "SPAMS", "lasso")
+
+
+def _later_share(results: Results) -> float:
+    later = [results.value("stages", "stages", "ours", stage, "median") for stage in ("embedding", "K-means")]
+    return sum(later) / results.value("stages", "stages", "ours", "cpu_seconds", "median")
+
+
+def _worst_excess(results: Results) -> float:
+    return float(results.of("lasso", quantity="objective_excess")["most"].max())
+
+
+ALTERNATION = "scikit-learn-extra, alternation"
+BOUNDS = (
+    Bound("`lasso` faster than SPAMS, m=300", "≥", 4, _faster("m300"), "times"),
+    Bound("`lasso` faster than SPAMS, m=1,000", "≥", 6, _faster("m1000"), "times"),
+    Bound("`lasso` faster than SPAMS on MNIST features", "≥", 3, _faster("mnist"), "times"),
+    Bound("Objectives of all lasso solvers agree, relatively", "≤", 1e-6, _worst_excess),
+    Bound(
+        *("`lasso` on two threads, wall clock", "≥", 1.7),
+        lambda r: r.ratio("threads", "threads", "lasso, 1 thread", "lasso, 2 threads", "seconds"),
+        "times",
+    ),
+    Bound(
+        *("FSC-uniform faster than of SPAMS, scipy, scikit-learn", "≥", 4),
+        lambda r: r.ratio("stages", "stages", "others", "ours"),
+        "times",
+    ),
+    Bound("Embedding and K-means, share of FSC-uniform", "≤", 0.3, _later_share),
+    Bound(
+        *("FSC-uniform after selection, exponent of n from 15,000 on", "≤", 1.03),
+        lambda r: r.exponent("methods", "FSC-uniform", STAGES[1:], 15_000),
+    ),
+    Bound(
+        *("K-medoids faster than alternation, n=6,000", "≥", 5),
+        lambda r: r.ratio("kmedoids", "n6000", ALTERNATION, "kmedoids"),
+        "times",
+    ),
+    Bound(
+        *("K-medoids of all points, exponent of n", "≤", 1.1),
+        lambda r: Results(r.of("kmedoids", case="growth")).exponent("kmedoids", "kmedoids", ("cpu_seconds",)),
+    ),
+    Bound(
+        *("SSC-OMP coding, n=15,000, k=6", "≤", 30),
+        lambda r: r.value("omp", "n15000", "omp", "cpu_seconds"),
+        "CPU s",
+    ),
+    Bound(
+        *("Modified ADMM, peak memory at n=15,000", "≤", 4),
+        lambda r: r.value("admm", "memory", "admm_modified", "peak_mb") / 1024,
+        "GiB",
+    ),
+    Bound(
+        *("Workflow: wall seconds x cores over the stages' CPU seconds", "≤", 1.25),
+        lambda r: r.value("overhead", "run", "2 cores", "core_seconds_over_work"),
+    ),
+)
+
+
+def write_page(folder: Path) -> list[str]:
+    """Write FOLDER/benchmarks.md and its figures from FOLDER/results/benchmarks; the bounds that do not hold."""
+    kept = folder / "results" / "benchmarks"
+    missing = dict.fromkeys(("least", "median", "most"), ("", "nan"))
+    tables = [pd.read_csv(path, keep_default_na=False, na_values=missing) for path in sorted(kept.glob("*.csv"))]
+    results = Results(pd.concat(tables, ignore_index=True))
+    made = json.loads((kept / "made.json").read_text())
+    (folder / "benchmarks.md").write_text(page(results, made))
+    draw(results, folder / "figures")
+    return [bound.what for bound in BOUNDS if bound.verdict(results) is False]
+
+
+def page(results: Results, made: dict[str, dict[str, Any]]) -> str:
+    """The whole document; `made` says for every part how long it took, on which machine and with which versions."""
+    parts = [part for part in TITLES if len(results.of(part))]
+    sections = [f"## {TITLES[part]}\n\n{SECTIONS.get(part, cases)(results, part)}" for part in parts]
+    return "\n\n".join(["# Benchmarks", takeaway(results), HOW, bounds_table(results), *sections, origin(made)]) + "\n"
+
+
+HOW = """Made by `make bench`, which measures all again and rewrites this page; `benchmarks/run.py --only PART` measures
+a part anew. One thread, CPU seconds, imports and compiling outside; peers run in turn in one process. Spread is from
+the least to the most of the repeats, as a share of the least; ratios are of the least. All numbers:
+[results/benchmarks](results/benchmarks)."""
+
+
+def takeaway(results: Results) -> str:
+    """What to remember, in sentences made of the numbers; a sentence whose numbers are missing is left out."""
+    sentences = [_said_of_coding(results), _said_of_methods(results)]
+    verdicts = [bound.verdict(results) for bound in BOUNDS]
+    held, known = verdicts.count(True), len(verdicts) - verdicts.count(None)
+    sentences.append(f"{held} of the {known} promised bounds that were measured hold.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _said_of_coding(results: Results) -> str:
+    names = {"m300": "as fast as SPAMS with 300 landmarks", "m1000": "with 1,000", "mnist": "on MNIST features"}
+    ratios = [(name, _faster(case)(results)) for case, name in names.items()]
+    told = [f"{ratio:.1f} times {name}" for name, ratio in ratios if not np.isnan(ratio)]
+    if not told:
+        return ""
+    agree = f"all solvers' objectives agree to {_worst_excess(results):.0e}"
+    return f"Sparse coding by `lasso` is {_listed(told)}; {agree}."
+
+
+def _said_of_methods(results: Results) -> str:
+    whole, ours = results.ratio("stages", "stages", "others", "ours"), results.of("methods", peer="FSC-uniform")
+    if np.isnan(whole) or not len(ours):
+        return ""
+    last = ours[ours["n"] == ours["n"].max()].set_index("quantity")["median"]
+    return (
+        f"FSC-uniform as a whole is {whole:.1f} times as fast as the same method put together from SPAMS, scipy and "
+        f"scikit-learn; {ours['n'].max():,} points take it {last['cpu_seconds']:.2g} s and "
+        f"{last['peak_mb'] / 1024:.2g} GB, at accuracy {last['accuracy']:.3f}."
+    )
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def bounds_table(results: Results) -> str:
+    lines = ["| promised | bound | measured | |", "|---|---|---|---|"]
+    for bound in BOUNDS:
+        told = {True: "", False: "**not held**", None: "not measured"}[bound.verdict(results)]
+        value = bound.value(results)
+        shown = "" if np.isnan(value) else f"{value:.3g} {bound.unit}".strip()
+        lines.append(f"| {bound.what} | {bound.sense} {bound.limit:g} {bound.unit} | {shown} | {told} |")
+    return "\n".join(lines)
+
+
+def cases(results: Results, part: str) -> str:
+    """A table for each case of a part, peers as rows, with how they compare with the first."""
+    return "\n\n".join(_case(rows) for _, rows in results.of(part).groupby("case", sort=False))
+
+
+def _case(rows: pd.DataFrame) -> str:
+    timed = rows[rows["quantity"].isin(("cpu_seconds", "seconds"))]
+    others = [q for q in QUANTITIES if q in set(rows["quantity"])]
+    unit = "wall s" if "seconds" in set(timed["quantity"]) else "CPU s"
+    compared, first = timed["peer"].nunique() > 1, timed["least"].iloc[0]
+    several_n = ["n"] if timed["n"].nunique() > 1 else []
+    head = ["", *several_n, unit, "median", "spread", "repeats", *["times the first"] * compared]
+    head += [*(QUANTITIES[q] for q in others), ""]
+    lines = [f"{rows['size'].iloc[0]}:", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for _, time in timed.iterrows():
+        cells = [time["peer"], *(f"{time[n]:,}" for n in several_n), *_times(time)]
+        cells += [_number(time["least"] / first)] * compared
+        mine = rows[(rows["peer"] == time["peer"]) & (rows["n"] == time["n"])].set_index("quantity")["least"]
+        lines.append(f"| {' | '.join([*cells, *(_number(mine.get(q, np.nan)) for q in others), time['note']])} |")
+    return "\n".join(lines)
+
+
+def _times(time: pd.Series) -> list[str]:
+    repeats = int(time["repeats"])
+    if np.isnan(time["least"]):
+        return [""] * 4
+    spread = f"{time['most'] / time['least'] - 1:.0%}" if repeats > 1 else ""
+    return [_number(time["least"]), _number(time["median"]), spread, str(repeats)]
+
+
+def _number(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def stage_table(results: Results, part: str) -> str:
+    """Seconds and shares of every stage, ours beside the others'; medians, so that shares are of one typical run."""
+    rows = results.of(part)
+    table = rows.pivot_table(index="quantity", columns="peer", values="median", sort=False)
+    whole = table.loc["cpu_seconds"]
+    lines = [
+        "| | FSC-uniform, CPU s | share | of SPAMS, scipy, scikit-learn, CPU s | share | ratio |",
+        "|---" * 6 + "|",
+    ]
+    for stage in (*STAGES, "cpu_seconds"):
+        ours, others = table.loc[stage, "ours"], table.loc[stage, "others"]
+        shares = (f"{ours / whole['ours']:.0%}", f"{others / whole['others']:.0%}")
+        ratio = f"{others / ours:.1f}" if stage != "selection" else ""
+        name = "all" if stage == "cpu_seconds" else stage
+        lines.append(f"| {name} | {_number(ours)} | {shares[0]} | {_number(others)} | {shares[1]} | {ratio} |")
+    time = rows[rows["quantity"] == "cpu_seconds"].set_index("peer")
+    spread = _listed([f"{_times(time.loc[peer])[2] or '0%'} ({peer})" for peer in ("ours", "others")])
+    told = f"{rows['size'].iloc[0]}; medians of {rows['repeats'].max()} repeats, spread of all stages {spread}:"
+    figure = "\n\n![Coders and stages](figures/benchmarks_coders.png)" if len(results.of("lasso")) else ""
+    return f"{told}\n\n" + "\n".join(lines) + figure
+
+
+def method_table(results: Results, part: str) -> str:
+    """Time, accuracy and memory of every method at every n."""
+    rows = results.of(part)
+    sizes = sorted(rows["n"].unique())
+    lines = [f"| | {' | '.join(f'n = {n:,}' for n in sizes)} |", "|---" * (len(sizes) + 1) + "|"]
+    for method in rows["peer"].unique():
+        cells = [_method_cell(rows[(rows["peer"] == method) & (rows["n"] == n)]) for n in sizes]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    exponent = results.exponent(part, "FSC-uniform", STAGES[1:], 15_000)
+    grown = "" if np.isnan(exponent) else f" FSC-uniform's time after selection grows as n to the {exponent:.3f}."
+    return (
+        "CPU seconds, clustering accuracy and peak memory of a process of its own, points and imported libraries "
+        "included. All methods have the same points (D=16, 5 subspaces of 6 dimensions, unit norm). Medians of up to "
+        f"{rows['repeats'].max()} runs that differ in their random choices.{grown}\n\n"
+        + "\n".join(lines)
+        + "\n\n![Time, memory and accuracy over n](figures/benchmarks_methods.png)"
+    )
+
+
+def _method_cell(rows: pd.DataFrame) -> str:
+    found = rows.set_index("quantity")
+    if "accuracy" not in found.index:
+        return found["note"].iloc[0] if len(found) else "–"
+    median = found["median"]
+    accuracy = f"{median['accuracy']:.3f}".removeprefix("0")
+    return f"{_number(median['cpu_seconds'])} s, {accuracy}, {_number(median['peak_mb'])} MB"
+
+
+SECTIONS = {"stages": stage_table, "methods": method_table}
+
+
+def origin(made: dict[str, dict[str, Any]]) -> str:
+    """When, where and with what the parts were measured; parts measured alike share a line."""
+    groups: dict[str, list[str]] = {}
+    for part, how in made.items():
+        groups.setdefault(how["with"], []).append(f"{part} ({how['seconds']:.0f} s)")
+    lines = [f"- {', '.join(parts)}: {how}" for how, parts in groups.items()]
+    total = sum(how["seconds"] for how in made.values())
+    return f"## Machine, versions, time taken\n\n{total / 60:.0f} minutes in all, by part:\n\n" + "\n".join(lines)
+
+
+def draw(results: Results, folder: Path) -> None:
+    """The figures of the parts that were measured."""
+    from figures import plot_coders, plot_methods
+    from lssc.plotting import save
+
+    if len(results.of("methods")):
+        save(plot_methods(results.of("methods")), folder / "benchmarks_methods.png")
+    if len(results.of("stages")) and len(results.of("lasso")):
+        save(plot_coders(results.of("lasso"), results.of("stages"), STAGES), folder / "benchmarks_coders.png")

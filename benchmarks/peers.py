@@ -1,0 +1,178 @@
+"""What the library is compared with, each peer on the same problem: min |c|_1 + lam/2 |x - L'c|^2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lssc.coders.lasso import code_lasso
+from lssc.kmeans import cluster
+from lssc.registry import find
+from lssc.seeding import rng_for
+from measure import N_CLUSTERS, Clock
+
+Solve = Callable[[], Any]
+LAM = 10.0
+# Coordinate descent of scikit-learn stops at a relative duality gap of 1e-8 if it is given the iterations.
+CD_ITERATIONS = 20_000
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`solve` gives the codes, as rows, of the points of these numbers."""
+
+    solve: Solve
+    points: np.ndarray
+
+
+def lasso_peers(X: np.ndarray, landmarks: np.ndarray, lam: float, sample: np.ndarray) -> dict[str, Peer]:
+    """Every program that solves the lasso; scikit-learn's, by far the slowest, on the sample of points alone.
+
+    A landmark may use itself here, as only our coders can forbid it. SPAMS and `sparse_encode` weigh the l1 norm
+    instead of the residual: their penalty is 1/lam. (`Lasso` itself wants 1 / (lam D); `sparse_encode` divides by D.)
+    """
+    import spams
+    from sklearn.decomposition import sparse_encode
+
+    atoms, everyone = X[landmarks], np.arange(len(X))
+    columns, dictionary = np.asfortranarray(X.T), np.asfortranarray(atoms.T)
+
+    def ours(**params: Any) -> Peer:
+        return Peer(lambda: code_lasso(X, landmarks, lam=lam, exclude_self=False, **params).matrix, everyone)
+
+    def encode(**params: Any) -> Peer:
+        return Peer(lambda: sparse_encode(X[sample], atoms, alpha=1 / lam, **params), sample)
+
+    def bare() -> Any:
+        return spams.lasso(columns, D=dictionary, lambda1=1 / lam, mode=2, numThreads=1).T
+
+    return {
+        "lasso": ours(),
+        "lasso, single precision": ours(precision="single"),
+        "SPAMS": Peer(bare, everyone),
+        "scikit-learn, lasso_lars": encode(algorithm="lasso_lars"),
+        "scikit-learn, lasso_cd": encode(algorithm="lasso_cd", max_iter=CD_ITERATIONS),
+    }
+
+
+def lasso_quality(X: np.ndarray, atoms: np.ndarray, codes: Any, lam: float) -> tuple[np.ndarray, float]:
+    """The objective of every point, and the worst violation of the optimality conditions relative to 1/lam.
+
+    The violation is how far a coefficient would move if it alone were optimised (atoms have unit length). It is that of
+    the conditions themselves, except where a coefficient is of the size of rounding errors and has the wrong sign.
+    """
+    codes, objectives, worst = sparse.csr_matrix(codes), [], 0.0
+    for start in range(0, len(X), 1000):
+        C, x = codes[start : start + 1000].toarray(), X[start : start + 1000]
+        residual = x - C @ atoms
+        objectives.append(np.abs(C).sum(axis=1) + lam / 2 * (residual**2).sum(axis=1))
+        alone = C + residual @ atoms.T
+        alone -= np.clip(alone, -1 / lam, 1 / lam)
+        worst = max(worst, lam * float(np.abs(alone - C).max()))
+    return np.concatenate(objectives), worst
+
+
+def omp_one_by_one(X: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
+    """scikit-learn's OMP with all other points: it cannot exclude an atom, but never takes one that is zero."""
+    from sklearn.linear_model import orthogonal_mp
+
+    dictionary = np.array(X.T, order="F")
+    codes = np.zeros((len(sample), len(X)))
+    for place, i in enumerate(sample):
+        dictionary[:, i] = 0
+        codes[place] = orthogonal_mp(dictionary, X[i], n_nonzero_coefs=k)
+        dictionary[:, i] = X[i]
+    return codes
+
+
+def farthest_first_plainly(X: np.ndarray, m: int, lam: float, first: int) -> np.ndarray:
+    """The search of ESC as it is defined: the costs of all points at every step."""
+    chosen = [first]
+    while len(chosen) < m:
+        landmarks = np.array(chosen)
+        codes = code_lasso(X, landmarks, lam=lam, exclude_self=False).matrix
+        residual = X - codes @ X[landmarks]
+        costs = np.asarray(abs(codes).sum(axis=1)).ravel() + lam / 2 * (residual**2).sum(axis=1)
+        costs[chosen] = -np.inf
+        chosen.append(int(costs.argmax()))
+    return np.array(chosen)
+
+
+def medoid_cost(X: np.ndarray, landmarks: np.ndarray) -> float:
+    """The sum of all points' city-block distances to their nearest landmark."""
+    from scipy.spatial.distance import cdist
+
+    blocks = (X[start : start + 1000] for start in range(0, len(X), 1000))
+    return float(sum(cdist(block, X[landmarks], "cityblock").min(axis=1).sum() for block in blocks))
+
+
+# Whole methods: labels of X, with what each stage took told to the clock.
+
+
+def fsc_uniform(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    landmarks = clock("selection", find("selector", "uniform"), X, m, rng=rng_for(seed, "select")).indices
+    codes = clock("coding", find("coder", "lasso"), X, landmarks, lam=LAM).matrix
+    embed = find("embedder", "landmark_svd")
+    vectors = clock("embedding", embed, codes, n_clusters=N_CLUSTERS, rng=rng_for(seed, "embed")).vectors
+    return clock("K-means", cluster, vectors, N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
+
+
+def fsc_of_others(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    """The same method put together from SPAMS, scipy's truncated SVD and scikit-learn's K-means."""
+    landmarks = clock("selection", find("selector", "uniform"), X, m, rng=rng_for(seed, "select")).indices
+    codes = clock("coding", find("coder", "lasso_spams"), X, landmarks, lam=LAM).matrix
+    vectors = clock("embedding", _embed_by_scipy, codes, seed)
+    return clock("K-means", sklearn_kmeans, vectors, seed).labels_
+
+
+def _embed_by_scipy(codes: sparse.csr_matrix, seed: int) -> np.ndarray:
+    from scipy.sparse.linalg import svds
+
+    A = abs(codes)
+    degree = A @ np.asarray(A.sum(axis=0)).ravel()
+    A = sparse.diags(1 / np.sqrt(np.where(degree > 0, degree, 1))) @ A
+    return svds(A, k=N_CLUSTERS, rng=rng_for(seed, "embed"))[0]
+
+
+def ssc_omp(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    codes = clock("coding", find("coder", "omp"), X, np.arange(len(X)), k=2).matrix
+    embed = find("embedder", "affinity")
+    vectors = clock("embedding", embed, codes, n_clusters=N_CLUSTERS, rng=rng_for(seed, "embed")).vectors
+    return clock("K-means", cluster, vectors, N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
+
+
+def sklearn_kmeans(X: np.ndarray, seed: int) -> Any:
+    from sklearn.cluster import KMeans
+
+    return KMeans(N_CLUSTERS, n_init=10, max_iter=100, random_state=seed).fit(X)
+
+
+def kmeans(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    return clock("clustering", sklearn_kmeans, X, seed).labels_
+
+
+def minibatch_kmeans(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    from sklearn.cluster import MiniBatchKMeans
+
+    return clock("clustering", MiniBatchKMeans(N_CLUSTERS, n_init=10, random_state=seed).fit, X).labels_
+
+
+def spectral(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
+    from sklearn.cluster import SpectralClustering
+
+    model = SpectralClustering(N_CLUSTERS, affinity="nearest_neighbors", random_state=seed)
+    return clock("clustering", model.fit, X).labels_
+
+
+METHODS = {
+    "FSC-uniform": fsc_uniform,
+    "FSC of SPAMS, scipy, scikit-learn": fsc_of_others,
+    "SSC-OMP": ssc_omp,
+    "spectral clustering (scikit-learn)": spectral,
+    "K-means (scikit-learn)": kmeans,
+    "mini-batch K-means (scikit-learn)": minibatch_kmeans,
+}
