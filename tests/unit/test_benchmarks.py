@@ -6,7 +6,7 @@ import pytest
 
 from figures import plot_coders, plot_methods
 from lssc.coders.omp import code_omp
-from lssc.selectors.farthest_first import farthest_first
+from lssc.farthest import farthest_first
 from measure import COLUMNS, in_turn, row
 from page import BOUNDS, STAGES, Results, page, write_page
 from peers import farthest_first_plainly, lasso_peers, lasso_quality, omp_one_by_one
@@ -97,9 +97,7 @@ def test_omp_of_scikit_learn_leaves_the_point_itself_out(X):
 
 
 def test_the_plain_search_finds_the_same_exemplars(X):
-    np.testing.assert_array_equal(
-        farthest_first_plainly(X, 8, 10.0, 3), farthest_first(X, 8, lam=10.0, first=3).indices
-    )
+    np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), farthest_first(X, 8, lam=10.0, first=3)[0])
 
 
 def test_functions_take_turns_after_a_round_that_does_not_count():

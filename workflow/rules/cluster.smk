@@ -24,6 +24,7 @@ rule code_points:
         paths.codes,
     log:
         log_of(paths.codes),
+    priority: longest_first
     conda:
         "../../envs/environment.yaml"
     threads: 1
