@@ -9,8 +9,8 @@ candidates, those of largest |q_j|, take part. Then |r_j| <= mu is checked for a
 let in with a level of its own that falls to mu while all others stay, by the same steps. Where that fails, because
 landmarks depend on each other, the path is walked again with every landmark as a candidate.
 
-In few dimensions inner products of landmarks are computed where they are needed, so that memory is m x D; in many they
-are looked up in G, m x m.
+Inner products of landmarks are looked up in G, m x m; of many landmarks in few dimensions they are computed where they
+are needed, so that memory is m x D.
 """
 
 from __future__ import annotations
@@ -44,8 +44,6 @@ FAR = 1e300
 MAGNITUDE, MAGNITUDE32, EPSILON32 = np.int64(0x7FFFFFFFFFFFFFFF), np.int32(0x7FFFFFFF), 6e-8
 # Points read at a time, numbers in one block of correlations (stays in the cache), and its least number of points.
 PIECE, BLOCK, LEAST = 1 << 16, 1 << 16, 256
-# Bytes in a line of the cache.
-LINE = 64
 # Points from which is learnt how far candidates may fall behind the best.
 SAMPLE = 16
 
@@ -141,7 +139,7 @@ class _Coder:
         if not hasattr(self.scratch, "work"):
             most = min(self.D, self.m) + 1
             self.scratch.work = work_of(self.m, self.D)
-            self.scratch.Q = zeros(self.size, self.m)
+            self.scratch.Q = np.empty((self.size, self.m))
             # Memory that is not written to is not taken.
             self.scratch.found = np.empty(self.size * most, dtype=np.int32), np.empty(self.size * most)
         Q, (where, what) = self.scratch.Q[: len(X)], self.scratch.found
@@ -169,19 +167,11 @@ def work_of(m: int, D: int) -> Work:
     wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
     far = m > FEW_LANDMARKS and D <= FEW_DIMENSIONS
     return Work(
-        *(zeros(wide, dtype=np.uint32), zeros(wide), zeros(wide), zeros(wide), zeros(wide)),
-        *(zeros(most, wide), zeros(D if far else 0, wide), zeros(tall, dtype=np.uint32)),
-        *(zeros(tall), zeros(tall), zeros(tall), zeros(tall), zeros(tall), zeros(tall, tall)),
-        *(zeros(m, dtype=np.float32), zeros(D), zeros(1)),
+        *(np.zeros(wide, dtype=np.uint32), np.zeros(wide), np.zeros(wide), np.zeros(wide), np.zeros(wide)),
+        *(np.zeros((most, wide)), np.zeros((D if far else 0, wide)), np.zeros(tall, dtype=np.uint32)),
+        *(np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros((tall, tall))),
+        *(np.zeros(m, dtype=np.float32), np.zeros(D), np.zeros(1)),
     )
-
-
-def zeros(*shape: int, dtype: Any = np.float64) -> Any:
-    """Zeros that begin at the start of a cache line: vectors that cross one cost a quarter of the speed."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.zeros(size + LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % LINE
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 @compiled
