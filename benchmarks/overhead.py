@@ -1,61 +1,63 @@
-"""What the workflow costs beside the work: a real run of the methods of both synthetic experiments on two cores.
+"""What a run of the workflow spent its time on, and what it cost beside the work.
 
-`python benchmarks/overhead.py` runs it in a temporary folder and prints rows as JSON. SSC-ADMM, whose minutes would
-hide any overhead, is left out.
+`python benchmarks/overhead.py FOLDER` looks at the last run in a working folder, which must have begun with no results,
+and prints rows as JSON.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
+import re
 import sys
-import tempfile
-import time
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
-import yaml
-
 from lssc.artifacts import reading
-from measure import row, sized
+from measure import row
 
-REPO = Path(__file__).parents[1]
-CORES = 2
-METHODS = ["fsc_uniform", "fsc_nonuniform", "esc", "ssc_omp", "ssc_admm_modified", "fsc_fasterpam", "ssc_lasso"]
-GRIDS = sized(
-    {"landmarks": {"trials": 5}, "points": {"trials": 5, "n": [3000, 6000]}},
-    {"landmarks": {"trials": 2, "n": [300], "m": [30]}, "points": {"trials": 2, "n": [300, 600], "m": [30]}},
-)
-
-
-def run(folder: Path) -> float:
-    """Wall seconds of the whole run."""
-    experiments = {name: {**grid, "methods": METHODS} for name, grid in GRIDS.items()}
-    (folder / "config.yaml").write_text(yaml.safe_dump({"run": list(experiments), "experiments": experiments}))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPO / "Snakefile"), "--directory", str(folder)]
-    options = ["--configfile", str(folder / "config.yaml"), "--cores", str(CORES)]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    start = time.perf_counter()
-    subprocess.run(command + options, check=True, env=environment, stdout=sys.stderr)
-    return time.perf_counter() - start
+STAGES = {
+    "data": "drawing points",
+    "landmarks": "landmarks",
+    "codes": "coding",
+    "embedding": "embedding",
+    "labels": "K-means",
+    "scores": "scoring",
+}
 
 
-def stage_seconds(folder: Path) -> float:
-    """CPU seconds of every stage that ran, each artifact counted once."""
-    total = 0.0
+def last_run(folder: Path) -> tuple[float, int]:
+    """Wall seconds and cores, from Snakemake's log."""
+    log = max((folder / ".snakemake/log").glob("*.snakemake.log"))
+    start = datetime.strptime(log.name.removesuffix(".snakemake.log"), "%Y-%m-%dT%H%M%S.%f")
+    cores = int(re.search(r"Provided cores: (\d+)", log.read_text())[1])
+    return log.stat().st_mtime - start.timestamp(), cores
+
+
+def stage_seconds(folder: Path) -> Counter[str]:
+    """CPU seconds by stage, each artifact counted once."""
+    total: Counter[str] = Counter()
     for path in folder.glob("results/synthetic*/**/*.h5"):
         with reading(path) as file:
-            total += sum(file.facts(trial).get("cpu_seconds", 0.0) for trial in file.trials)
+            total[path.stem] += sum(file.facts(trial).get("cpu_seconds", 0.0) for trial in file.trials)
     return total
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        wall = run(Path(name))
-        work = stage_seconds(Path(name))
-    size = "; ".join(f"{name} with {', '.join(f'{k}={v}' for k, v in grid.items())}" for name, grid in GRIDS.items())
-    found = {"seconds": wall, "stage_cpu_seconds": work, "core_seconds_over_work": wall * CORES / work}
-    print(json.dumps([row("run", f"{CORES} cores", key, value, n=0, size=size) for key, value in found.items()]))
+    folder = Path(sys.argv[1])
+    wall, cores = last_run(folder)
+    seconds = stage_seconds(folder)
+    experiments = sorted(path.name for path in folder.glob("results/experiments/*"))
+    size, work, peer = " and ".join(experiments), sum(seconds.values()), f"{cores} cores"
+    rows = [
+        row("run", peer, "seconds", wall, n=0, size=size),
+        row("run", peer, "stage_cpu_seconds", work, n=0, size=size),
+        row("run", peer, "core_seconds_over_work", wall * cores / work, n=0, size=size),
+    ]
+    for stage, name in STAGES.items():
+        note = f"{seconds[stage] / work:.1%} of all"
+        rows.append(row("stages", name, "cpu_seconds", seconds[stage], n=0, size=size, note=note))
+    print(json.dumps(rows))
 
 
 if __name__ == "__main__":

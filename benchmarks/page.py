@@ -96,12 +96,18 @@ def _worst_excess(results: Results) -> float:
     return float(results.of("lasso", quantity="objective_excess")["most"].max())
 
 
+def _worst_of_ours(quantity: str) -> Callable[[Results], float]:
+    return lambda r: float(r.of("lasso", peer="lasso", quantity=quantity)["most"].max())
+
+
 ALTERNATION = "scikit-learn-extra, alternation"
 BOUNDS = (
     Bound("`lasso` faster than SPAMS, m=300", "≥", 4, _faster("m300"), "times"),
     Bound("`lasso` faster than SPAMS, m=1,000", "≥", 6, _faster("m1000"), "times"),
     Bound("`lasso` faster than SPAMS on MNIST features", "≥", 3, _faster("mnist"), "times"),
     Bound("Objectives of all lasso solvers agree, relatively", "≤", 1e-6, _worst_excess),
+    Bound("`lasso`: objective above the best of all, relatively", "≤", 1e-9, _worst_of_ours("objective_excess")),
+    Bound("`lasso`: optimality conditions, over 1/λ", "≤", 1e-6, _worst_of_ours("kkt")),
     Bound(
         *("`lasso` on two threads, wall clock", "≥", 1.7),
         lambda r: r.ratio("threads", "threads", "lasso, 1 thread", "lasso, 2 threads", "seconds"),
@@ -162,10 +168,10 @@ def page(results: Results, made: dict[str, dict[str, Any]]) -> str:
     return "\n\n".join(["# Benchmarks", takeaway(results), HOW, bounds_table(results), *sections, origin(made)]) + "\n"
 
 
-HOW = """Made by `make bench`, which measures all again and rewrites this page; `benchmarks/run.py --only PART` measures
-a part anew. One thread, CPU seconds, imports and compiling outside; peers run in turn in one process. Spread is from
-the least to the most of the repeats, as a share of the least; ratios are of the least. All numbers:
-[results/benchmarks](results/benchmarks)."""
+HOW = """Made by `make bench`, which measures again and rewrites this page; `benchmarks/run.py --only PART` measures
+a part anew, `--run FOLDER` looks at a finished run of the workflow. One thread, CPU seconds, imports and compiling
+outside; peers run in turn in one process. Spread is from the least to the most of the repeats, as a share of the least;
+ratios are of the least. All numbers: [results/benchmarks](results/benchmarks)."""
 
 
 def takeaway(results: Results) -> str:

@@ -1,10 +1,16 @@
 """The benchmark's page is made of its rows, and its peers solve the same problem."""
 
+import json
+import os
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import overhead
 from figures import plot_coders, plot_methods
+from lssc.artifacts import Record, writing
 from lssc.coders.omp import code_omp
 from lssc.farthest import farthest_first
 from measure import COLUMNS, in_turn, row
@@ -19,7 +25,7 @@ def made_up_rows(spams=5.0):
     rows = []
     for peer, seconds in {"lasso": [1.0, 1.5, 1.2], "SPAMS": [spams], "scikit-learn, lasso_cd": [50]}.items():
         rows.append(("lasso", row("m300", peer, "cpu_seconds", seconds, n=15_000, size="D=16, n=15,000, m=300")))
-        rows.append(("lasso", row("m300", peer, "objective_excess", 2e-9, n=15_000, size="D=16, n=15,000, m=300")))
+        rows.append(("lasso", row("m300", peer, "objective_excess", 2e-10, n=15_000, size="D=16, n=15,000, m=300")))
     rows.append(("lasso", row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST", note="skipped: none here")))
     for peer, factor in {"ours": 1, "others": 6}.items():
         for stage, seconds in zip((*STAGES, "cpu_seconds"), (0, 7, 2, 1, 10), strict=True):
@@ -37,12 +43,12 @@ def made_up_rows(spams=5.0):
 
 def test_the_page_tells_what_was_measured():
     text = page(Results(made_up_rows()), MADE)
-    assert "`lasso` is 5.0 times as fast as SPAMS with 300 landmarks; all solvers' objectives agree to 2e-09." in text
+    assert "`lasso` is 5.0 times as fast as SPAMS with 300 landmarks; all solvers' objectives agree to 2e-10." in text
     assert "6.0 times as fast as the same method" in text
     assert "1,000,000 points take it 1.3 s and 0.5 GB, at accuracy 0.940" in text
     assert "| `lasso` faster than SPAMS, m=300 | ≥ 4 times | 5 times |  |" in text
     assert "| FSC-uniform after selection, exponent of n from 15,000 on | ≤ 1.03  | 1.02 |  |" in text
-    assert "| lasso | 1 | 1.2 | 50% | 3 | 1 | 2e-09 |  |" in text
+    assert "| lasso | 1 | 1.2 | 50% | 3 | 1 | 2e-10 |  |" in text
     assert "skipped: none here" in text
     assert "stopped after 120 s" in text
     assert "| embedding | 2 | 20% | 12 | 20% | 6.0 |" in text
@@ -105,3 +111,24 @@ def test_functions_take_turns_after_a_round_that_does_not_count():
     functions = {name: lambda name=name: order.append(name) for name in "ab"}
     assert in_turn(functions, 2, clock=lambda: next(ticks)) == {"a": [1, 1], "b": [1, 1]}
     assert order == list("ababab")
+
+
+def test_a_run_is_told_by_its_stages_and_its_log(tmp_path, monkeypatch, capsys):
+    log = tmp_path / ".snakemake/log/2026-01-02T030405.000000.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("Provided cores: 4\n")
+    end = datetime(2026, 1, 2, 3, 5, 5).timestamp()
+    os.utime(log, (end, end))
+    (tmp_path / "results/experiments/points").mkdir(parents=True)
+    for name, seconds in {"data": 20.0, "codes": 100.0}.items():
+        with writing(tmp_path / f"results/synthetic/n9/t00-01/{name}.h5") as writer:
+            for trial in (0, 1):
+                writer.add(trial, Record({"x": np.zeros(1)}, {"cpu_seconds": seconds / 2}))
+    monkeypatch.setattr("sys.argv", ["overhead.py", str(tmp_path)])
+    overhead.main()
+    found = {(r["peer"], r["quantity"]): r["least"] for r in json.loads(capsys.readouterr().out)}
+    assert found["4 cores", "seconds"] == 60
+    assert found["4 cores", "stage_cpu_seconds"] == 120
+    assert found["4 cores", "core_seconds_over_work"] == 2
+    assert found["coding", "cpu_seconds"] == 100
+    assert found["K-means", "cpu_seconds"] == 0
