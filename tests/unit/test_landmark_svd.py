@@ -130,3 +130,27 @@ def test_all_zero_codes_embed_at_the_origin(solver, rng):
     found = embed_landmark_svd(sparse.csr_matrix((20, 6)), n_clusters=3, solver=solver, rng=rng)
     assert not found.vectors.any()
     assert found.info["n_uncoded"] == 20
+
+
+def test_the_compiled_product_is_that_of_scipy():
+    from lssc.row_products import add_lower_gram
+
+    A = sparse.random(200, 30, density=0.2, format="csr", random_state=0)
+    gram = np.zeros((30, 30))
+    add_lower_gram(A.indptr, A.indices, A.data, gram)
+    assert_allclose(gram, np.tril((A.T @ A).toarray()), atol=1e-12)
+
+
+def test_codes_in_any_order_and_with_repeats_are_embedded_alike(codes):
+    """And stay as they are: the embedding shares their pattern."""
+    rows, columns = codes.nonzero()
+    half = codes.data / 2
+    order = np.lexsort((np.random.default_rng(0).random(2 * len(rows)), np.tile(rows, 2)))
+    pointers = 2 * codes.indptr
+    messy = sparse.csr_matrix((np.tile(half, 2)[order], np.tile(columns, 2)[order], pointers), shape=codes.shape)
+    before = messy.indices.copy()
+    expected = embed_landmark_svd(codes, n_clusters=3, rng=np.random.default_rng(0))
+    found = embed_landmark_svd(messy, n_clusters=3, rng=np.random.default_rng(0))
+    assert_allclose(found.values, expected.values, atol=1e-10)
+    assert_allclose(found.vectors, expected.vectors, atol=1e-8)
+    assert (messy.indices == before).all()

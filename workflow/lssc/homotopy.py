@@ -44,6 +44,8 @@ FAR = 1e300
 MAGNITUDE, MAGNITUDE32, EPSILON32 = np.int64(0x7FFFFFFFFFFFFFFF), np.int32(0x7FFFFFFF), 6e-8
 # Points read at a time, numbers in one block of correlations (stays in the cache), and its least number of points.
 PIECE, BLOCK, LEAST = 1 << 16, 1 << 16, 256
+# Bytes in a line of the cache.
+LINE = 64
 # Points from which is learnt how far candidates may fall behind the best.
 SAMPLE = 16
 
@@ -103,7 +105,7 @@ def lasso_codes(
             blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]
             share = coder.share(points)
             jobs = [(points[block], own[start:][block], counts[start + 1 :][block], share) for block in blocks]
-            found = list(pool.map(coder.code, *zip(*jobs, strict=True)))
+            found = list((pool.map if threads > 1 else map)(coder.code, *zip(*jobs, strict=True)))
             parts.append((np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])))
             unsolved += sum(f[2] for f in found)
     pointers = np.cumsum(counts)
@@ -139,7 +141,7 @@ class _Coder:
         if not hasattr(self.scratch, "work"):
             most = min(self.D, self.m) + 1
             self.scratch.work = work_of(self.m, self.D)
-            self.scratch.Q = np.empty((self.size, self.m))
+            self.scratch.Q = _zeros(self.size, self.m)
             # Memory that is not written to is not taken.
             self.scratch.found = np.empty(self.size * most, dtype=np.int32), np.empty(self.size * most)
         Q, (where, what) = self.scratch.Q[: len(X)], self.scratch.found
@@ -167,11 +169,19 @@ def work_of(m: int, D: int) -> Work:
     wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
     far = m > FEW_LANDMARKS and D <= FEW_DIMENSIONS
     return Work(
-        *(np.zeros(wide, dtype=np.uint32), np.zeros(wide), np.zeros(wide), np.zeros(wide), np.zeros(wide)),
-        *(np.zeros((most, wide)), np.zeros((D if far else 0, wide)), np.zeros(tall, dtype=np.uint32)),
-        *(np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros(tall), np.zeros((tall, tall))),
-        *(np.zeros(m, dtype=np.float32), np.zeros(D), np.zeros(1)),
+        *(_zeros(wide, dtype=np.uint32), _zeros(wide), _zeros(wide), _zeros(wide), _zeros(wide)),
+        *(_zeros(most, wide), _zeros(D if far else 0, wide), _zeros(tall, dtype=np.uint32)),
+        *(_zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall), _zeros(tall, tall)),
+        *(_zeros(m, dtype=np.float32), _zeros(D), _zeros(1)),
     )
+
+
+def _zeros(*shape: int, dtype: Any = np.float64) -> Any:
+    """Zeros that begin at a line of the cache: vectors that cross one take longer."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 @compiled

@@ -18,8 +18,9 @@ BLOCK = 2**17
 
 
 def warm_up() -> None:
-    import scipy.linalg
     import scipy.sparse.linalg  # noqa: F401
+
+    embed_landmark_svd(sparse.csr_matrix(np.eye(3)), n_clusters=2, rng=np.random.default_rng(0))
 
 
 @component("embedder", "landmark_svd", warm_up=warm_up)
@@ -69,12 +70,17 @@ def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tupl
     """Columns u / s for the top k singular triplets, so that A @ columns are the right singular vectors."""
     from scipy.linalg import eigh
 
+    # Compiled code is loaded when it is needed.
+    from lssc.row_products import add_lower_gram
+
     m = A.shape[1]
     gram = np.zeros((m, m))
-    for some in _row_blocks(A):
-        block = A[some]
-        gram += (block.T @ block).toarray()
-    squares, U = eigh(gram, subset_by_index=(max(m - k, 0), m - 1))
+    if not A.has_canonical_format:
+        # The pattern is that of the codes, which must not change.
+        A = A.copy()
+        A.sum_duplicates()
+    add_lower_gram(A.indptr, A.indices, A.data, gram)
+    squares, U = eigh(gram, lower=True, subset_by_index=(max(m - k, 0), m - 1))
     return _divide(U[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0)), k)
 
 
