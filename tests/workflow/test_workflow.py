@@ -144,12 +144,12 @@ def change(checkout, file, old, new):
 
 
 def test_a_comment_in_the_library_reruns_nothing(checkout):
-    change(checkout, "coders/omp.py", "CHUNK = 512", "# how many at once\nCHUNK = 512")
+    change(checkout, "omp_kernel.py", "RIGHT_ANGLE = 1e-10", "# as good as none\nRIGHT_ANGLE = 1e-10")
     assert checkout.planned() == {}
 
 
 def test_a_change_in_one_coder_reruns_that_coder_and_what_follows(checkout):
-    change(checkout, "coders/omp.py", "CHUNK = 512", "CHUNK = 500")
+    change(checkout, "omp_kernel.py", "RIGHT_ANGLE = 1e-10", "RIGHT_ANGLE = 1e-9")
     assert checkout.planned() == {**ONE_PATH, "gather_scores": 1, "plot_landmarks": 1}
 
 
