@@ -51,8 +51,8 @@ SAMPLE = 16
 
 # Nothing here owns an array, so counting references, a locked instruction each, would be in vain.
 _options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-compiled = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
-inlined = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, forceinline=True, **_options)
+_compiled = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, **_options)
+_inlined = njit(fastmath={"reassoc", "contract", "nsz", "arcp"}, forceinline=True, **_options)
 
 
 class Dictionary(NamedTuple):
@@ -184,7 +184,7 @@ def _zeros(*shape: int, dtype: Any = np.float64) -> Any:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-@compiled
+@_compiled
 def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
     """Codes of the points X, Q their correlations, one by one; how many coefficients, and failures."""
     used, failed = 0, 0
@@ -192,13 +192,12 @@ def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
         q = Q[point]
         if own[point] >= 0:
             q[own[point]] = 0.0
-        top = largest(q, len(q), work.cell)
+        top = _largest(q, len(q), work.cell)
         k = 0
         if top > mu:
-            n_candidates = choose(q, max(share * top, mu), dictionary, work)
-            # The share of the largest correlation that makes a candidate follows the points.
-            share = share * 0.98 if n_candidates < CANDIDATES else min(0.98, share * 1.01)
-            k, solved = code_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
+            n_candidates = _choose(q, max(share * top, mu), dictionary, work)
+            share = _next_share(share, n_candidates)
+            k, solved = _code_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
             failed += not solved
         counts[point] = k
         _sort_active(work, k)
@@ -209,8 +208,14 @@ def _code_block(X, Q, own, mu, share, dictionary, work, counts, where, what):
     return used, failed
 
 
-@inlined
-def code_point(x, q, dictionary, own, top, mu, n, work):
+@_inlined
+def _next_share(share, n_candidates):
+    """The share of the largest correlation that makes a candidate, following the points."""
+    return share * 0.98 if n_candidates < CANDIDATES else min(0.98, share * 1.01)
+
+
+@_inlined
+def _code_point(x, q, dictionary, own, top, mu, n, work):
     """How many landmarks the code of one point uses, held by work.active and work.weight; whether it is optimal."""
     k, whole = _follow(dictionary, work, n, 0, top, mu, -1, 0.0), False
     while True:
@@ -226,7 +231,7 @@ def code_point(x, q, dictionary, own, top, mu, n, work):
             k = _follow(dictionary, work, n, k, mu, mu, n - 1, excess)
         elif not whole:
             whole = True
-            n = choose(q, 0.0, dictionary, work)
+            n = _choose(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
             k = _follow(dictionary, work, n, 0, top, mu, -1, 0.0)
@@ -235,7 +240,7 @@ def code_point(x, q, dictionary, own, top, mu, n, work):
             return max(k, 0), k >= 0 and excess <= TOLERATED * mu
 
 
-@compiled
+@_compiled
 def _follow(dictionary, work, n, k, level, mu, lead, excess):
     """Walk the path: all levels from `level` to mu, or, with a lead, only that candidate's down by `excess`.
 
@@ -292,7 +297,7 @@ def _follow(dictionary, work, n, k, level, mu, lead, excess):
     return -1
 
 
-@inlined
+@_inlined
 def _gram_row(dictionary, work, n, padded, k, join):
     """Inner products of a candidate with all candidates, as row k."""
     row, j = work.rows[k], work.candidates[join]
@@ -317,7 +322,7 @@ def _gram_row(dictionary, work, n, padded, k, join):
             row[i] += atom[d] * coordinates[d, i]
 
 
-@inlined
+@_inlined
 def _join(work, k, join):
     """Make a candidate active: one more row and column of the inverse of the active Gram matrix; False if dependent."""
     row, u, inverse, tall = work.rows[k], work.column, work.inverse, _padded(k + 1)
@@ -355,7 +360,7 @@ def _join(work, k, join):
     return True
 
 
-@inlined
+@_inlined
 def _clear(work, k, tall):
     """Places k to tall - 1 of the active landmarks are empty."""
     for i in range(k, tall):
@@ -365,7 +370,7 @@ def _clear(work, k, tall):
             work.inverse[i, j] = 0.0
 
 
-@inlined
+@_inlined
 def _leave(work, padded, k, leave):
     """Make an active landmark inactive; the last one takes its place. How many are left."""
     u, inverse, last, tall = work.column, work.inverse, k - 1, _padded(k)
@@ -394,7 +399,7 @@ def _leave(work, padded, k, leave):
     return last
 
 
-@inlined
+@_inlined
 def _rates(rate, rows, slope, k, padded):
     """How fast each candidate's r falls: the rows of the active landmarks times their slopes, two rows at a time."""
     for j in range(padded):
@@ -409,7 +414,7 @@ def _rates(rate, rows, slope, k, padded):
             rate[j] += f * rows[k - 1, j]
 
 
-@inlined
+@_inlined
 def _first_zero(weight, slope, sign, ends, tall):
     """Which coefficient reaches zero first; `ends` says when."""
     for i in range(tall):
@@ -420,7 +425,7 @@ def _first_zero(weight, slope, sign, ends, tall):
     return _index_of_smallest(ends, tall)
 
 
-@inlined
+@_inlined
 def _arrivals(r, rate, free, when, level, falls, padded):
     """When each free candidate's |r_j| meets the level, at the upper or the lower side, whichever comes first."""
     for j in range(padded):
@@ -431,8 +436,8 @@ def _arrivals(r, rate, free, when, level, falls, padded):
         when[j] = x if x > 0.0 else 0.0
 
 
-@inlined
-def choose(q, limit, dictionary, work):
+@_inlined
+def _choose(q, limit, dictionary, work):
     """Take the landmarks with |q_j| >= limit as candidates; how many there are."""
     n = 0
     for j in range(len(q)):
@@ -447,7 +452,7 @@ def choose(q, limit, dictionary, work):
     return n
 
 
-@inlined
+@_inlined
 def _clear_candidates(work, n, padded, k):
     """Places n to padded - 1 of the candidates are empty."""
     for j in range(n, padded):
@@ -458,7 +463,7 @@ def _clear_candidates(work, n, padded, k):
             work.coordinates[d, j] = 0.0
 
 
-@inlined
+@_inlined
 def _add_candidate(landmark, r, dictionary, n, k, work):
     """Append a landmark to the n candidates."""
     if n % PAD == 0:
@@ -471,10 +476,10 @@ def _add_candidate(landmark, r, dictionary, n, k, work):
         if len(dictionary.gram) > 0:
             work.rows[i, n] = dictionary.gram[other, landmark]
         else:
-            work.rows[i, n] = dot(dictionary.atoms[other], dictionary.atoms[landmark])
+            work.rows[i, n] = _dot(dictionary.atoms[other], dictionary.atoms[landmark])
 
 
-@inlined
+@_inlined
 def _offender(x, q, dictionary, own, top, mu, k, work):
     """The landmark, of all, whose |r_j| exceeds mu most, and its r_j; -1 if none does.
 
@@ -508,7 +513,7 @@ def _offender(x, q, dictionary, own, top, mu, k, work):
         residual32[j] = 0.0
 
 
-@inlined
+@_inlined
 def _refine(q, dictionary, mu, k, work):
     """Bring r_j = mu sign_j about where it is off by more than rounding; whether it was."""
     off, u = 0.0, work.column
@@ -523,7 +528,7 @@ def _refine(q, dictionary, mu, k, work):
     return True
 
 
-@inlined
+@_inlined
 def _take_away(x, dictionary, k, work):
     """The remainder x - L'c."""
     rest, atoms = work.remainder, dictionary.atoms
@@ -535,7 +540,7 @@ def _take_away(x, dictionary, k, work):
             rest[d] -= work.weight[i] * atoms[atom, d]
 
 
-@inlined
+@_inlined
 def _look(m, dictionary, work):
     """r of every landmark in single precision from the remainder, and a bound of its error."""
     rest, r, columns = work.remainder, work.residual32, dictionary.columns32
@@ -550,10 +555,10 @@ def _look(m, dictionary, work):
         a = np.float32(rest[d])
         for j in range(m):
             r[j] += a * columns[d, j]
-    return (D + 4) * EPSILON32 * np.sqrt(dot(rest, rest)) * dictionary.longest
+    return (D + 4) * EPSILON32 * np.sqrt(_dot(rest, rest)) * dictionary.longest
 
 
-@inlined
+@_inlined
 def _look_up(q, dictionary, top, k, work):
     """r = q - Gc of every landmark in single precision, and a bound of its error."""
     r, gram, m = work.residual32, dictionary.gram32, len(q)
@@ -576,26 +581,26 @@ def _look_up(q, dictionary, top, k, work):
     return (k + 5) * EPSILON32 * (top + total * dictionary.longest**2)
 
 
-@inlined
+@_inlined
 def _residual(j, q, dictionary, k, work):
     """r_j in full precision."""
     if len(dictionary.gram32) == 0:
-        return dot(dictionary.atoms[j], work.remainder)
+        return _dot(dictionary.atoms[j], work.remainder)
     r = q[j]
     for i in range(k):
         r -= work.weight[i] * dictionary.gram[work.candidates[work.active[i]], j]
     return r
 
 
-@inlined
-def dot(a, b):
+@_inlined
+def _dot(a, b):
     total = 0.0
     for d in range(len(a)):
         total += a[d] * b[d]
     return total
 
 
-@inlined
+@_inlined
 def _is_candidate(landmark, n, work):
     found = False
     for j in range(n):
@@ -603,7 +608,7 @@ def _is_candidate(landmark, n, work):
     return found
 
 
-@inlined
+@_inlined
 def _sort_active(work, k):
     """Active landmarks in increasing order, with their coefficients."""
     for i in range(1, k):
@@ -615,7 +620,7 @@ def _sort_active(work, k):
         work.active[j], work.weight[j] = a, w
 
 
-@inlined
+@_inlined
 def _padded(n):
     return (n + PAD - 1) // PAD * PAD
 
@@ -623,13 +628,13 @@ def _padded(n):
 # Numbers without sign are in the order of their bits, and extrema of integers vectorise where those of floats do not.
 
 
-@inlined
-def largest(r, n, cell):
+@_inlined
+def _largest(r, n, cell):
     cell.view(np.int64)[0] = _largest_bits(r, n)
     return cell[0]
 
 
-@inlined
+@_inlined
 def _largest_bits(r, n):
     bits, best = r.view(np.int64), np.int64(0)
     for j in range(n):
@@ -637,7 +642,7 @@ def _largest_bits(r, n):
     return best
 
 
-@inlined
+@_inlined
 def _index_of_largest(r, n):
     bits, best, j = r.view(np.int64), _largest_bits(r, n), 0
     while bits[j] & MAGNITUDE != best:
@@ -645,7 +650,7 @@ def _index_of_largest(r, n):
     return j
 
 
-@inlined
+@_inlined
 def _index_of_smallest(r, n):
     """None of them may be negative."""
     bits, best, j = r.view(np.int64), MAGNITUDE, 0
@@ -656,11 +661,83 @@ def _index_of_smallest(r, n):
     return j
 
 
-@inlined
+@_inlined
 def _index_of_largest32(r, n):
     bits, best, j = r.view(np.int32), np.int32(0), 0
     for i in range(n):
         best = max(best, np.int32(bits[i] & MAGNITUDE32))
     while bits[j] & MAGNITUDE32 != best:
+        j += 1
+    return j
+
+
+# The farthest-first search of lssc.farthest.
+
+
+@_compiled
+def search(X, squares, Q, dictionary, lam, first, chosen, bound, looked, work):
+    """Fill `chosen`; looked[i] exemplars were known when bound[i] was computed. How many costs were computed."""
+    point, share, n_solves = first, 0.5, 0
+    kept = len(Q) == len(X)
+    for size in range(len(chosen)):
+        if size > 0:
+            point = _index_of_worst(bound)
+            while looked[point] < size:
+                q = Q[point if kept else 0]
+                _correlate_on(X[point], dictionary, looked[point] if kept else 0, size, q)
+                looked[point] = size
+                bound[point], share = _cost(X[point], squares[point], q[:size], dictionary, lam, share, work)
+                n_solves += 1
+                point = _index_of_worst(bound)
+        chosen[size] = point
+        # Never chosen twice, even where a duplicate or a zero point leaves all costs equal.
+        bound[point] = -1.0
+        _add_exemplar(X[point], size, dictionary)
+    return n_solves
+
+
+@_compiled
+def _correlate_on(x, dictionary, start, size, q):
+    """Correlations with the exemplars that have come since the last look."""
+    for j in range(start, size):
+        q[j] = _dot(dictionary.atoms[j], x)
+
+
+@_compiled
+def _cost(x, square, q, dictionary, lam, share, work):
+    """min |c|_1 + lam/2 |x - L'c|^2, and the share of the largest correlation that makes a candidate, for the next."""
+    mu, top, total, fitted = 1.0 / lam, _largest(q, len(q), work.cell), 0.0, 0.0
+    if top > mu:
+        n_candidates = _choose(q, max(share * top, mu), dictionary, work)
+        share = _next_share(share, n_candidates)
+        k, _ = _code_point(x, q, dictionary, -1, top, mu, n_candidates, work)
+        for i in range(k):
+            total += abs(work.weight[i])
+            fitted += work.weight[i] * q[work.candidates[work.active[i]]]
+    # At the minimum c'(q - Gc) is |c|_1 / lam, which takes Gc out of the cost.
+    return 0.5 * total + 0.5 * lam * (square - fitted), share
+
+
+@_compiled
+def _add_exemplar(x, place, dictionary):
+    """Make a point the exemplar of this place."""
+    for d in range(len(x)):
+        dictionary.atoms[place, d] = x[d]
+    for d in range(len(dictionary.columns32)):
+        dictionary.columns32[d, place] = x[d]
+    for j in range(place + 1):
+        product = _dot(dictionary.atoms[j], x)
+        dictionary.gram[place, j] = dictionary.gram[j, place] = product
+        if len(dictionary.gram32) > 0:
+            dictionary.gram32[place, j] = dictionary.gram32[j, place] = product
+
+
+@_compiled
+def _index_of_worst(bound):
+    """Where the largest bound stands; by its bits, as above."""
+    bits, best, j = bound.view(np.int64), np.int64(-(2**63)), 0
+    for i in range(len(bits)):
+        best = max(best, bits[i])
+    while bits[j] != best:
         j += 1
     return j

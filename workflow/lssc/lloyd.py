@@ -73,7 +73,7 @@ def iterate(X, centres, labels, tolerance, max_iter):
     while not done and iteration < max_iter:
         iteration += 1
         changed = _assign(X, centres, labels, sums, counts)[0]
-        moved = _move(X, centres, labels, sums, counts)
+        moved = _move(centres, sums, counts)
         done = changed == 0 or moved <= tolerance
     # The labels of the centres as they are now; nothing is left to do where the last round changed none.
     cost = _assign(X, centres, labels, sums, counts)[1]
@@ -153,11 +153,11 @@ def _account(X, point, k, sign, sums, counts):
 
 
 @_compiled
-def _move(X, centres, labels, sums, counts):
+def _move(centres, sums, counts):
     """Put the centres into the middle of their clusters; the sum of squares they moved by."""
     moved = 0.0
     for k in range(len(centres)):
-        for d in range(len(X)):
+        for d in range(centres.shape[1]):
             # An empty cluster waits where it is: a point may come back to it.
             new = sums[k, d] / counts[k] if counts[k] > 0 else centres[k, d]
             moved += (new - centres[k, d]) ** 2
