@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from lssc.artifacts import reading
+from lssc.clusterers.kmeans import cluster_kmeans
 from lssc.coders.lasso import code_lasso
-from lssc.kmeans import cluster
 from lssc.metrics import scores
 from lssc.registry import find
 from lssc.seeding import rng_for
@@ -161,7 +161,7 @@ def kmeans() -> Iterator[Row]:
     vectors = find("embedder", "landmark_svd")(codes, n_clusters=N_CLUSTERS, rng=rng_for(2)).vectors
     size = f"n={n:,} coordinates of FSC-uniform, K={N_CLUSTERS}, 10 starts"
     functions = {
-        "lssc.kmeans": lambda: cluster(vectors, N_CLUSTERS, rng=rng_for(3)).info["inertia"],
+        "lssc.kmeans": lambda: cluster_kmeans(vectors, n_clusters=N_CLUSTERS, rng=rng_for(3)).info["inertia"],
         "scikit-learn, KMeans": lambda: sklearn_kmeans(vectors, 3).inertia_,
     }
     for name, values in in_turn(functions, REPEATS).items():

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lssc.clusterers.kmeans import cluster_kmeans
 from lssc.coders.lasso import code_lasso
-from lssc.kmeans import cluster
 from lssc.registry import find
 from lssc.seeding import rng_for
 from measure import N_CLUSTERS, Clock
@@ -118,7 +118,7 @@ def fsc_uniform(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
     codes = clock("coding", find("coder", "lasso"), X, landmarks, lam=LAM).matrix
     embed = find("embedder", "landmark_svd")
     vectors = clock("embedding", embed, codes, n_clusters=N_CLUSTERS, rng=rng_for(seed, "embed")).vectors
-    return clock("K-means", cluster, vectors, N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
+    return clock("K-means", cluster_kmeans, vectors, n_clusters=N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
 
 
 def fsc_of_others(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
@@ -142,7 +142,7 @@ def ssc_omp(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
     codes = clock("coding", find("coder", "omp"), X, np.arange(len(X)), k=2).matrix
     embed = find("embedder", "affinity")
     vectors = clock("embedding", embed, codes, n_clusters=N_CLUSTERS, rng=rng_for(seed, "embed")).vectors
-    return clock("K-means", cluster, vectors, N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
+    return clock("K-means", cluster_kmeans, vectors, n_clusters=N_CLUSTERS, rng=rng_for(seed, "cluster")).labels
 
 
 def sklearn_kmeans(X: np.ndarray, seed: int) -> Any:

@@ -71,7 +71,6 @@ block: 2
 results: results/small
 data: data
 run: [grid]
-kmeans: { n_init: 2, max_iter: 10 }
 images: {}
 datasets:
   plain: { generator: synthetic, n_clusters: 3, unit_norm: true }

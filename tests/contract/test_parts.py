@@ -22,7 +22,7 @@ from lssc.feature_files import ONLY, Features, feature_record
 from lssc.params import Text
 from lssc.recipes import ConfigError, load
 from lssc.registry import FOLDERS, GIVEN, find, module_of, names
-from lssc.types import Codes, Embedding, Landmarks, Points
+from lssc.types import Clusters, Codes, Embedding, Landmarks, Points
 
 PARAMS = {
     "npm": {"package": "tiny@1.0.0"},
@@ -153,7 +153,7 @@ PLACES = {
     "source": "images.probe.sources",
     "features": "images.probe.features",
     "dataset": "datasets.probe.generator",
-    **{kind: f"methods.probe.{kind}" for kind in ("selector", "coder", "embedder")},
+    **{kind: f"methods.probe.{kind}" for kind in ("selector", "coder", "embedder", "clusterer")},
 }
 
 
@@ -336,6 +336,23 @@ def test_an_embedder_is_the_same_for_the_same_rng(part, codes):
     one, two = embed(part, codes), embed(part, codes)
     assert_array_equal(one.vectors, two.vectors)
     assert_array_equal(one.values, two.values)
+
+
+def cluster(part, vectors):
+    return part(vectors, n_clusters=K, rng=np.random.default_rng(0), **PARAMS.get(part.name, {}))
+
+
+@every("clusterer")
+def test_a_clusterer_gives_every_point_a_label_and_leaves_its_input_alone(part, rng):
+    vectors = rng.standard_normal((N, K))
+    before = vectors.copy()
+    found = cluster(part, vectors)
+    assert isinstance(found, Clusters)
+    assert found.labels.shape == (N,)
+    assert set(found.labels.tolist()) <= set(range(K))
+    assert_array_equal(vectors, before)
+    assert_array_equal(found.labels, cluster(part, vectors).labels)
+    json.dumps(found.info)
 
 
 BY_ROWS = [key for key in ALL if find(*key).by_rows]

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from lssc.kmeans import cluster
+from lssc.clusterers.kmeans import cluster_kmeans
 from lssc.registry import find
 from lssc.scaling import unit_rows
 
@@ -157,7 +157,7 @@ def test_the_truncated_svd_is_repeatable_on_tied_codes(codes):
 @pytest.mark.parametrize("embedder", EMBEDDERS)
 def test_three_pieces_are_told_apart_perfectly(embedder, codes, rng):
     vectors = call("embedder", EMBEDDERS, embedder, CODES[codes], n_clusters=3).vectors
-    labels = cluster(vectors, 3, rng=rng).labels
+    labels = cluster_kmeans(vectors, n_clusters=3, rng=rng).labels
     sizes = [8, 8, 8] if "equal" in codes else [10, 8, 6]
     pieces = np.split(labels, np.cumsum(sizes)[:-1])
     assert [len(set(piece)) for piece in pieces] == [1, 1, 1]
@@ -180,7 +180,7 @@ def test_whole_methods_work_at_the_extremes_of_m_and_k(method, m, K, points):
     landmarks = call("selector", SELECTORS, method[0], X, m).indices
     codes = call("coder", CODERS, method[1], X, landmarks).matrix
     vectors = call("embedder", EMBEDDERS, method[2], codes, n_clusters=K).vectors
-    labels = cluster(vectors, K, rng=np.random.default_rng(0)).labels
+    labels = cluster_kmeans(vectors, n_clusters=K, rng=np.random.default_rng(0)).labels
     assert labels.shape == (N,)
     assert set(labels) <= set(range(K))
 
@@ -196,5 +196,5 @@ def test_orthogonal_subspaces_are_clustered_without_error(method, m):
     landmarks = call("selector", SELECTORS, method[0], X, m).indices
     codes = call("coder", CODERS, method[1], X, landmarks).matrix
     vectors = call("embedder", EMBEDDERS, method[2], codes, n_clusters=3).vectors
-    found = cluster(vectors, 3, rng=np.random.default_rng(0)).labels
+    found = cluster_kmeans(vectors, n_clusters=3, rng=np.random.default_rng(0)).labels
     assert len(set(zip(found, labels, strict=True))) == 3

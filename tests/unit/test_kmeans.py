@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from lssc import lloyd
-from lssc.kmeans import cluster
+from lssc.clusterers.kmeans import cluster_kmeans
 
 
 def inertia(X, labels):
@@ -25,7 +25,7 @@ def blobs(n, K, D, seed, spread=0.6):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_sum_of_squares_is_that_of_scikit_learn(n, K, D, seed):
     X = blobs(n, K, D, seed)
-    ours = cluster(X, K, n_init=20, rng=np.random.default_rng(seed))
+    ours = cluster_kmeans(X, n_clusters=K, n_init=20, rng=np.random.default_rng(seed))
     with threadpool_limits(1):
         theirs = KMeans(K, n_init=20, max_iter=100, random_state=seed).fit(X)
     assert ours.info["inertia"] <= theirs.inertia_ * 1.01
@@ -46,7 +46,9 @@ def test_every_point_belongs_to_the_nearest_centre_at_the_end():
 
 
 def test_iterations_end_at_their_bound():
-    found = cluster(blobs(2000, 5, 3, 1, spread=2.0), 5, n_init=3, max_iter=2, rng=np.random.default_rng(0))
+    found = cluster_kmeans(
+        blobs(2000, 5, 3, 1, spread=2.0), n_clusters=5, n_init=3, max_iter=2, rng=np.random.default_rng(0)
+    )
     assert found.info["n_iter"] == 2
     assert not found.info["converged"]
 
@@ -54,14 +56,14 @@ def test_iterations_end_at_their_bound():
 def test_clusters_far_from_the_origin_are_told_apart():
     """Squares of coordinates must not drown differences."""
     X = blobs(600, 3, 2, 2, spread=0.01)
-    near, far = (cluster(X + shift, 3, rng=np.random.default_rng(0)).labels for shift in (0.0, 1e6))
+    near, far = (cluster_kmeans(X + shift, n_clusters=3, rng=np.random.default_rng(0)).labels for shift in (0.0, 1e6))
     assert adjusted_rand_score(near, far) == 1
 
 
 @pytest.mark.parametrize("X", [np.zeros((9, 2)), np.repeat(np.eye(3), 4, axis=0), np.eye(5)[:, :1], np.eye(4)])
 @pytest.mark.parametrize("K", [1, 3, 4])
 def test_few_or_equal_points_get_a_label_each(X, K):
-    found = cluster(X, K, rng=np.random.default_rng(0))
+    found = cluster_kmeans(X, n_clusters=K, rng=np.random.default_rng(0))
     assert found.labels.shape == (len(X),)
     assert 0 <= found.labels.min() <= found.labels.max() < K
     assert len(set(map(tuple, np.c_[X, found.labels]))) == len(np.unique(X, axis=0))

@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from lssc.coders.lasso import code_lasso
+from lssc.embedders.explicit import embed_explicit
 from lssc.embedders.landmark_svd import embed_landmark_svd
 from lssc.scaling import unit_rows
 
@@ -29,6 +30,16 @@ def test_embedding_spans_the_top_eigenvectors_of_the_normalised_affinity(codes, 
     found = embed_landmark_svd(codes, n_clusters=K, solver=solver, rng=rng)
     assert_allclose(found.values**2, values[::-1][:K], atol=1e-8)
     assert_allclose(found.vectors @ found.vectors.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale_rows", [True, False])
+def test_the_implicit_embedding_is_the_explicit_one_signs_included(codes, scale_rows, rng):
+    codes = sparse.csr_matrix(codes.toarray() * (np.arange(60) != 7)[:, None])  # a point that nothing explains
+    implicit = embed_landmark_svd(codes, n_clusters=3, scale_rows=scale_rows, rng=rng)
+    explicit = embed_explicit(codes, n_clusters=3, scale_rows=scale_rows)
+    assert_allclose(implicit.vectors, explicit.vectors, atol=1e-10)
+    assert_allclose(implicit.values, explicit.values, atol=1e-12)
+    assert not explicit.vectors[7].any()
 
 
 @pytest.mark.parametrize("solver", ["gram", "svd"])

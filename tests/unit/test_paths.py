@@ -32,7 +32,7 @@ def test_every_path_extends_the_one_before():
     paths = Paths("out")
     wildcards = {
         "dataset": "d", "n": 60, "block": "t00-01", "selector": "uniform", "m": 9, "coder": "lasso.lam=10",
-        "embedder": "landmark_svd",
+        "embedder": "landmark_svd", "clusterer": "kmeans",
     }  # fmt: skip
     made = [
         getattr(paths, s).format(**wildcards) for s in ("data", "landmarks", "codes", "embedding", "labels", "scores")
@@ -42,8 +42,8 @@ def test_every_path_extends_the_one_before():
         "out/d/n60/t00-01/uniform-m9/landmarks.h5",
         "out/d/n60/t00-01/uniform-m9/lasso.lam=10/codes.h5",
         "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/embedding.h5",
-        "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/labels.h5",
-        "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/scores.h5",
+        "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/kmeans/labels.h5",
+        "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/kmeans/scores.h5",
     ]
     assert paths.experiment("a.csv") == "out/experiments/{experiment}/a.csv"
     assert log_of(paths.data).endswith("/data.log")

@@ -77,8 +77,8 @@ ERRORS = [
     ("datasets.plain.generator", 5, "{at}: 5 must be a name, or a mapping with a name and parameters"),
     ("methods.fsc.coder", {"lam": 10}, '{at}: {{"lam": 10}} must be a name, or a mapping with a name and parameters'),
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
-    ("methods.fsc.refiner", "x", "{at}: unknown key; known: coder, embedder, label, selector"),
-    ("kmeans.n_init", 0, "{at}: 0 must be at least 1"),
+    ("methods.fsc.refiner", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, selector"),
+    ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 0}, "{at}.n_init: 0 must be at least 1"),
     ("block", 0, "{at}: 0 must be at least 1"),
     ("seed", -1, "{at}: -1 must be at least 0"),
     ("seed", MISSING, "{at}: missing"),
@@ -328,8 +328,9 @@ def test_recipes_name_everything_a_stage_needs(small_config):
     study = load(small_config)
     data = json.loads(study.data_recipe("raw", 30, "t00-01"))
     assert (data["n_clusters"], data["unit_norm"], data["part"]["params"]["noise"]) == (3, False, 0.2)
-    clusters = json.loads(study.clusters_recipe("raw", 30, "t00-01"))
-    assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "kmeans": {"n_init": 2, "max_iter": 10}}
+    clusters = json.loads(study.part_recipe("clusterer", "kmeans", 30, "t00-01", n_clusters=3))
+    part = {"kind": "clusterer", "name": "kmeans", "params": {"n_init": 10, "max_iter": 100}}
+    assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "part": part}
     figure = json.loads(study.figures_recipe("line"))["fig"]
     assert (figure["x"], figure["y"], figure["methods"]) == ("m", "accuracy", ["fsc", "omp"])
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import registry, rows
 from lssc.artifacts import DamagedArtifact, Record, StoredRows, reading, writing
-from lssc.datasets.synthetic import synthetic
+from lssc.datasets.synthetic import DRAWS, synthetic
 from lssc.rows import RowBlocks, block_sizes
 from lssc.runner import make_artifact
 from lssc.stages.code_points import code_points
@@ -200,6 +200,19 @@ def test_synthetic_points_do_not_depend_on_blocks(monkeypatch, numbers, held, n)
     assert_allclose(found, by_definition(n, 3, two), rtol=0, atol=1e-14)
     assert_array_equal(points.labels, np.repeat(np.arange(3), 20))
     assert one.random() == two.random()
+
+
+@pytest.mark.parametrize("z", DRAWS)
+def test_every_distribution_of_z_has_mean_square_one(z):
+    rng = np.random.default_rng(0)
+    drawn = synthetic(30_000, n_clusters=3, ambient_dim=6, noise=0.0, z=z, rng=rng).X
+    assert (drawn**2).sum(axis=1).mean() == pytest.approx(6, rel=0.02)
+
+
+def test_distributions_of_z_have_the_tails_they_are_named_for():
+    values = {z: draw(np.random.default_rng(0), (1000, 60)) for z, draw in DRAWS.items()}
+    assert min(values["positive"].ravel()) >= 0
+    assert abs(values["uniform"]).max() < 3**0.5 < abs(values["normal"]).max() < abs(values["laplace"]).max()
 
 
 def recipe(kind, name, **more):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from lssc.clusterers.kmeans import cluster_kmeans
 from lssc.datasets.synthetic import synthetic
-from lssc.kmeans import cluster
 from lssc.provenance import PACKAGES, provenance
 from lssc.scaling import unit_rows
 from lssc.seeding import rng_for
@@ -71,7 +71,7 @@ def three_groups(rng):
 
 
 def test_kmeans_finds_separated_groups(rng):
-    found = cluster(three_groups(rng), 3, rng=rng)
+    found = cluster_kmeans(three_groups(rng), n_clusters=3, rng=rng)
     assert found.labels.dtype == np.int64
     assert_array_equal(found.labels.reshape(3, 12).std(axis=1), 0)
     assert len(set(found.labels)) == 3
@@ -79,22 +79,26 @@ def test_kmeans_finds_separated_groups(rng):
 
 def test_kmeans_is_the_same_for_the_same_rng(rng):
     vectors = rng.standard_normal((60, 4))
-    one, two = (cluster(vectors, 5, n_init=1, rng=np.random.default_rng(3)) for _ in range(2))
+    one, two = (cluster_kmeans(vectors, n_clusters=5, n_init=1, rng=np.random.default_rng(3)) for _ in range(2))
     assert_array_equal(one.labels, two.labels)
     assert one.info == two.info
-    others = [cluster(vectors, 5, n_init=1, rng=np.random.default_rng(s)).labels.tolist() for s in range(5)]
+    others = [
+        cluster_kmeans(vectors, n_clusters=5, n_init=1, rng=np.random.default_rng(s)).labels.tolist() for s in range(5)
+    ]
     assert any(labels != one.labels.tolist() for labels in others)
 
 
 def test_more_restarts_never_raise_the_inertia(rng):
     vectors = rng.standard_normal((80, 3))
-    one, ten = (cluster(vectors, 6, n_init=k, rng=np.random.default_rng(0)).info["inertia"] for k in (1, 10))
+    one, ten = (
+        cluster_kmeans(vectors, n_clusters=6, n_init=k, rng=np.random.default_rng(0)).info["inertia"] for k in (1, 10)
+    )
     assert ten <= one + 1e-9
 
 
 @pytest.mark.parametrize("vectors", [np.zeros((9, 3)), np.repeat(np.eye(3)[:2], 5, axis=0)])
 def test_kmeans_survives_fewer_distinct_rows_than_clusters(vectors, rng, recwarn):
-    labels = cluster(vectors, 3, rng=rng).labels
+    labels = cluster_kmeans(vectors, n_clusters=3, rng=rng).labels
     assert len(labels) == len(vectors)
     assert set(labels) <= {0, 1, 2}
     assert not recwarn.list
@@ -102,7 +106,7 @@ def test_kmeans_survives_fewer_distinct_rows_than_clusters(vectors, rng, recwarn
 
 @pytest.mark.parametrize("K", [1, 9])
 def test_kmeans_with_one_cluster_or_as_many_as_points(K, rng):
-    assert len(set(cluster(rng.standard_normal((9, 2)), K, rng=rng).labels)) == K
+    assert len(set(cluster_kmeans(rng.standard_normal((9, 2)), n_clusters=K, rng=rng).labels)) == K
 
 
 @pytest.mark.parametrize(("n", "K", "D", "d"), [(60, 3, 12, 4), (20, 5, 8, 8), (7, 7, 5, 1), (6, 1, 3, 2)])

@@ -80,9 +80,9 @@ def test_a_new_noise_level_reruns_everything(pipeline):
 
 
 def test_more_kmeans_restarts_rerun_the_clustering_only(pipeline):
-    pipeline.config["kmeans"] = {"n_init": 11}
+    pipeline.config["methods"] = {"fsc_uniform": {"clusterer": {"name": "kmeans", "n_init": 11}}}
     planned = pipeline.planned()
-    assert planned["cluster_points"] == 7
+    assert planned["cluster_points"] == 1
     assert not {"generate_data", "select_landmarks", "code_points", "embed_points"} & set(planned)
 
 

@@ -11,7 +11,9 @@ from typing import Any
 from lssc.registry import find, names, param_problems, suggest
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
-KINDS = ("selector", "coder", "embedder")
+KINDS = ("selector", "coder", "embedder", "clusterer")
+# What a method takes if config names none.
+DEFAULTS = {"clusterer": "kmeans"}
 
 
 def config_problems(config: Mapping[str, Any]) -> list[str]:
@@ -88,7 +90,7 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
         for kind in KINDS:
-            problems += _part_problems(f"methods.{id}.{kind}", kind, entry[kind])
+            problems += _part_problems(f"methods.{id}.{kind}", kind, part_entry(entry, kind))
         problems += _pairing_problems(f"methods.{id}", entry)
     for where, name, table in _references(config):
         if name not in config[table]:
@@ -186,7 +188,8 @@ def _grid_problems(
 ) -> list[str]:
     """Sweep keys that no part of the method takes, and values they cannot have; `params` go before the method's own."""
     problems = []
-    parts = {find(kind, _name(method[kind])): _given(method[kind]) for kind in KINDS}
+    entries = {kind: part_entry(method, kind) for kind in KINDS}
+    parts = {find(kind, _name(entry)): _given(entry) for kind, entry in entries.items()}
     own = {key: value for part, given in parts.items() for key, value in {**part.defaults, **given}.items()}
     own |= params
     for key, values in grid.items():
@@ -199,6 +202,11 @@ def _grid_problems(
                 found = param_problems(part, {**given, key: value}, {})
                 problems += [f"{at}.{key}: {problem}" for problem in found.values()]
     return problems
+
+
+def part_entry(method: Mapping[str, Any], kind: str) -> str | Mapping[str, Any]:
+    """What config says of a part of a method."""
+    return method.get(kind, DEFAULTS.get(kind))
 
 
 def _name(entry: str | Mapping[str, Any]) -> str:

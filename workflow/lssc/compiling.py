@@ -8,10 +8,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from lssc import kmeans
+from lssc.checking import KINDS
 from lssc.registry import find, names
-
-KINDS = ("selector", "coder", "embedder")
 
 
 def warm_up(kind: str, name: str) -> None:
@@ -22,7 +20,7 @@ def main() -> None:
     start = time.perf_counter()
     with ProcessPoolExecutor() as pool:
         jobs = [pool.submit(warm_up, kind, name) for kind in KINDS for name in names(kind)]
-        for job in [*jobs, pool.submit(kmeans.warm_up)]:
+        for job in jobs:
             job.result()
     print(f"compiled code is ready ({time.perf_counter() - start:.0f} s)")
 

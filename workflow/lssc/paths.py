@@ -21,6 +21,7 @@ WILDCARDS = {
     "selector": PART,
     "coder": PART,
     "embedder": PART,
+    "clusterer": PART,
     "images": ID,
     "features": PART,
     "shard": r"\d+-\d+",
@@ -69,11 +70,20 @@ class Paths:
 
     @property
     def labels(self) -> str:
-        return self.embedding.replace("embedding.h5", "labels.h5")
+        return self.embedding.replace("embedding.h5", "{clusterer}/labels.h5")
 
     @property
     def scores(self) -> str:
-        return self.embedding.replace("embedding.h5", "scores.h5")
+        return self.labels.replace("labels.h5", "scores.h5")
+
+    @property
+    def claims(self) -> str:
+        """What became of the paper's claims."""
+        return f"{self.root}/claims.json"
+
+    @property
+    def report(self) -> str:
+        return f"{self.root}/report.html"
 
     def experiment(self, name: str) -> str:
         return f"{self.root}/experiments/{{experiment}}/{name}"

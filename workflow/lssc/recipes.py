@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from lssc.blocks import Block, blocks
-from lssc.checking import KINDS, config_problems
+from lssc.checking import KINDS, config_problems, part_entry
 from lssc.paths import Paths
 from lssc.registry import find, param_problems, suggest
 
@@ -30,7 +30,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """A selector, coder, embedder or dataset generator with its parameters."""
+    """A selector, coder, embedder, clusterer or dataset generator with its parameters."""
 
     kind: str
     name: str
@@ -117,11 +117,12 @@ class Method:
     selector: Part
     coder: Part
     embedder: Part
+    clusterer: Part
     setting: Mapping[str, Any]
 
     @property
-    def parts(self) -> tuple[Part, Part, Part]:
-        return self.selector, self.coder, self.embedder
+    def parts(self) -> tuple[Part, Part, Part, Part]:
+        return self.selector, self.coder, self.embedder, self.clusterer
 
     @property
     def uses_all_points(self) -> bool:
@@ -197,7 +198,6 @@ class Study:
     results: str
     store: str
     run: tuple[str, ...]
-    kmeans: Mapping[str, int]
     collections: Mapping[str, Collection]
     datasets: Mapping[str, Dataset]
     methods: Mapping[str, Method]
@@ -358,9 +358,6 @@ class Study:
     def part_recipe(self, kind: str, slug: str, n: int, block: str, **more: Any) -> str:
         return self._recipe(n, block, part=self.parts[kind, slug].as_dict(), **more)
 
-    def clusters_recipe(self, dataset: str, n: int, block: str) -> str:
-        return self._recipe(n, block, n_clusters=self.datasets[dataset].n_clusters, kmeans=dict(self.kmeans))
-
     def score_recipe(self, n: int, block: str) -> str:
         return self._recipe(n, block)
 
@@ -378,7 +375,7 @@ def load(config: Mapping[str, Any]) -> Study:
         for id, e in config["datasets"].items()
     }
     methods = {
-        id: Method(id, e["label"], *(Part.of(kind, e[kind]) for kind in KINDS), setting={})
+        id: Method(id, e["label"], *(Part.of(kind, part_entry(e, kind)) for kind in KINDS), setting={})
         for id, e in config["methods"].items()
     }
     experiments = {id: _experiment(id, e, config, methods) for id, e in config["experiments"].items()}
@@ -387,7 +384,6 @@ def load(config: Mapping[str, Any]) -> Study:
         config["results"].rstrip("/"),
         config["data"].rstrip("/"),
         tuple(config["run"]),
-        config["kmeans"],
         collections,
         datasets,
         methods,

@@ -25,6 +25,7 @@ FOLDERS = {
     "selector": "selectors",
     "coder": "coders",
     "embedder": "embedders",
+    "clusterer": "clusterers",
 }
 GIVEN = ("rng", "n_clusters", "features", "threads")
 _registered: dict[tuple[str, str], Component] = {}

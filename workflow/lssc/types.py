@@ -50,3 +50,11 @@ class Embedding:
     vectors: Array
     values: Array
     info: Info = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A cluster for every point, counted from zero."""
+
+    labels: IndexArray
+    info: Info

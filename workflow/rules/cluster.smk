@@ -65,8 +65,8 @@ rule cluster_points:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        recipe=clusters_recipe,
-        code=fingerprint("lssc.stages.cluster_points"),
+        recipe=part_recipe("clusterer", n_clusters=n_clusters),
+        code=part_code("cluster_points", "clusterer"),
     shell:
         "python -m lssc.stages.cluster_points --embedding {input.embedding:q}"
         " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"

@@ -98,10 +98,6 @@ def n_clusters(wildcards):
     return study.datasets[wildcards.dataset].n_clusters
 
 
-def clusters_recipe(wildcards):
-    return study.clusters_recipe(wildcards.dataset, int(wildcards.n), wildcards.block)
-
-
 def score_recipe(wildcards):
     return study.score_recipe(int(wildcards.n), wildcards.block)
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from lssc.types import Array, IndexArray, Info
+from lssc.params import AtLeast
+from lssc.registry import component
+from lssc.types import Array, Clusters
 
 # Centres that move by less than this share of the mean variance stand still, as in scikit-learn.
 TOLERANCE = 1e-4
 
 
-@dataclass(frozen=True)
-class Clusters:
-    labels: IndexArray
-    info: Info
-
-
 def warm_up() -> None:
-    """Load the compiled code, outside of any timing."""
-    cluster(np.eye(2), 2, n_init=1, rng=np.random.default_rng(0))
+    cluster_kmeans(np.eye(2), n_clusters=2, n_init=1, rng=np.random.default_rng(0))
 
 
-def cluster(
-    vectors: Array, n_clusters: int, *, n_init: int = 10, max_iter: int = 100, rng: np.random.Generator
+@component("clusterer", "kmeans", warm_up=warm_up)
+def cluster_kmeans(
+    vectors: Array,
+    *,
+    n_clusters: int,
+    n_init: Annotated[int, AtLeast(1)] = 10,
+    max_iter: Annotated[int, AtLeast(1)] = 100,
+    rng: np.random.Generator,
 ) -> Clusters:
     """K-means with `n_init` restarts of at most `max_iter` iterations, the best of them kept."""
     from lssc.lloyd import iterate, seed

@@ -1,0 +1,1 @@
+"""One file per clusterer; `lssc.registry` finds it by its file name."""
