@@ -1,18 +1,31 @@
-"""Write the tables of results into the documents: `make docs`. A test fails where a document differs from its tables.
+"""Write the numbers of results into the documents: `make docs`. A test fails where a document differs from its tables.
 
-In a document, a comment `<!-- accuracies NAME m=300 -->` stands above a table made of docs/results/NAME/scores.csv,
-with the CPU seconds at that m; `<!-- growth NAME ... -->` above one of time and memory over n, of all these
-experiments; `<!-- end -->` stands below it.
+In a document, a comment says what stands between it and `<!-- end -->`. On a line of its own, above a table:
+
+- `<!-- accuracies NAME m=300 -->`: docs/results/NAME/scores.csv, with the CPU seconds at that m;
+- `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
+- `<!-- verdicts -->`: the paper's claims and what became of them; `<!-- claims -->`: the same with the findings.
+
+Within a line, before numbers (a list of values of the last key gives as many numbers):
+
+- `<!-- mean NAME METHOD m=100,300 -->`: mean accuracy over trials, of docs/results/NAME/scores.csv; with
+  `seconds` after the method, CPU seconds;
+- `<!-- best NAME METHOD t=3,10 -->`: of a sweep, docs/results/NAME/sweep.csv, the best mean accuracy of the settings
+  that have these values;
+- `<!-- count VERDICT -->`: how many claims have it.
 """
 
 import csv
+import json
 import re
 import statistics
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md")
-BLOCK = re.compile(r"(<!-- (accuracies|growth) ([^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md", DOCS / "claims.md")
+BLOCK = re.compile(r"(<!-- (accuracies|growth|verdicts|claims)((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
+INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
+MARKS = {"holds": "✔ holds", "holds in part": "◐ in part", "does not hold": "✘ does not hold", "not run": "– not run"}
 
 
 def accuracies(name: str, timed_at: int) -> str:
@@ -53,6 +66,48 @@ def growth(*names: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def judged() -> list[dict]:
+    return json.loads((DOCS / "results" / "claims.json").read_text())
+
+
+def verdicts() -> str:
+    """Every claim with its verdict, as a Markdown table."""
+    lines = ["| the paper says | where | verdict |", "|---|---|---|"]
+    lines += [f"| {cell(c['claim'])} | {c['source']} | {MARKS[c['verdict']]} |" for c in judged()]
+    return "\n".join(lines) + "\n"
+
+
+def claims() -> str:
+    """Every claim with its verdict and what was found, one section each."""
+    return "\n".join(section(place, claim) for place, claim in enumerate(judged(), 1))
+
+
+def section(place: int, claim: dict) -> str:
+    lines = [
+        f"### {place}. {claim['claim']}",
+        "",
+        f"{claim['source']}. **{MARKS[claim['verdict']]}.** {claim['summary']}",
+        "",
+    ]
+    if claim["findings"]:
+        lines += ["| what | where | estimate | 95 % interval | trials | target | |", "|---|---|---|---|---|---|---|"]
+        lines += [finding(f) for f in claim["findings"]] + [""]
+    return "\n".join(lines)
+
+
+def finding(f: dict) -> str:
+    from lssc.claims import number
+
+    estimate, low, high = (number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
+    mark = "✔" if f["holds"] else "✘"
+    cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], mark
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def scores(name: str) -> list[dict]:
     return list(csv.DictReader((DOCS / "results" / name / "scores.csv").open()))
 
@@ -63,16 +118,61 @@ def spread(trials: list[dict]) -> str:
     return f"{statistics.fmean(values):.3f}{std}".replace("0.", ".")
 
 
-def filled(text: str) -> str:
-    """The document with every table made anew."""
-    return BLOCK.sub(lambda found: found[1] + table(found[2], found[3].split()) + found[4], text)
+def means(name: str, method: str, *words: str) -> str:
+    """Mean accuracy, or CPU seconds, of a method at each of the places."""
+    column = "cpu_seconds" if "seconds" in words else "accuracy"
+    rows = [row for row in scores(name) if row["method"] == method]
+    found = []
+    for wanted in places([word for word in words if word != "seconds"]):
+        values = [float(row[column]) for row in rows if all(row[key] == value for key, value in wanted.items())]
+        found.append(f"{statistics.fmean(values):.3g}" if column == "cpu_seconds" else short(statistics.fmean(values)))
+    return " ".join(found)
+
+
+def best(name: str, method: str, *words: str) -> str:
+    """The best mean accuracy of a sweep at each of the places."""
+    rows = list(csv.DictReader((DOCS / "results" / name / "sweep.csv").open()))
+    rows = [(json.loads(row["setting"]), float(row["accuracy"])) for row in rows if row["method"] == method]
+    found = []
+    for wanted in places(list(words)):
+        values = [value for setting, value in rows if all(text(setting[key]) == v for key, v in wanted.items())]
+        found.append(short(max(values)))
+    return " ".join(found)
+
+
+def places(words: list[str]) -> list[dict[str, str]]:
+    """`a=1 b=2,3` as one mapping for each value of the last."""
+    if not words:
+        return [{}]
+    *fixed, (last, values) = (word.split("=") for word in words)
+    return [{**dict(fixed), last: value} for value in values.split(",")]
+
+
+def text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def filled(document: str) -> str:
+    """The document with every table and number made anew."""
+    document = BLOCK.sub(lambda found: found[1] + table(found[2], found[3].split()) + found[4], document)
+    return INLINE.sub(lambda found: found[1] + numbers(found[2], found[3].split(" ")) + found[4], document)
+
+
+def numbers(kind: str, words: list[str]) -> str:
+    if kind == "count":
+        return str(sum(claim["verdict"] == " ".join(words) for claim in judged()))
+    return {"mean": means, "best": best}[kind](*words)
 
 
 def table(kind: str, words: list[str]) -> str:
-    if kind == "growth":
-        return growth(*words)
-    name, timed_at = words
-    return accuracies(name, int(timed_at.removeprefix("m=")))
+    if kind == "accuracies":
+        name, timed_at = words
+        return accuracies(name, int(timed_at.removeprefix("m=")))
+    return {"growth": growth, "verdicts": verdicts, "claims": claims}[kind](*words)
 
 
 if __name__ == "__main__":

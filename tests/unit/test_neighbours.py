@@ -29,9 +29,7 @@ def brute_force(C, t):
 
 
 @pytest.mark.parametrize("t", [1, 3, 39])
-@pytest.mark.parametrize("chunk", [1, 7, 512])
-def test_neighbours_are_those_of_a_search_over_all_pairs(codes, t, chunk, monkeypatch):
-    monkeypatch.setattr(neighbours, "CHUNK", chunk)
+def test_neighbours_are_those_of_a_search_over_all_pairs(codes, t):
     assert_array_equal(nearest_neighbours(codes, t).toarray(), brute_force(codes.toarray(), t))
 
 

@@ -7,16 +7,17 @@ from typing import Annotated
 import numpy as np
 from scipy import sparse
 
-from lssc.embedders.affinity import warm_up
+from lssc.embedders.affinity import warm_up as load_spectral
 from lssc.params import AtLeast, Below
 from lssc.registry import component
 from lssc.scaling import unit_rows
 from lssc.spectral import spectral_embedding
-from lssc.types import Array, Embedding, IndexArray
+from lssc.types import Embedding
 
-CHUNK = 512
-# Share of nonzero coefficients beyond which a dense product of codes is quicker than a sparse one.
-DENSE = 0.08
+
+def warm_up() -> None:
+    load_spectral()
+    nearest_neighbours(sparse.csr_matrix(np.eye(2)), 1)
 
 
 @component("embedder", "neighbours", warm_up=warm_up)
@@ -44,31 +45,17 @@ def embed_neighbours(
 
 def nearest_neighbours(codes: sparse.csr_matrix, t: int) -> sparse.csr_matrix:
     """W[i, j] = 1 if j is among the t points, i excluded, with the largest positive inner product of codes."""
-    n = codes.shape[0]
-    if codes.nnz > DENSE * np.prod(codes.shape):
-        codes = codes.toarray()
-    transposed = codes.T if isinstance(codes, np.ndarray) else codes.T.tocsr()
-    rows, columns = [], []
-    for start in range(0, n, CHUNK):
-        similarity = codes[start : start + CHUNK] @ transposed
-        similarity = similarity if isinstance(similarity, np.ndarray) else similarity.toarray()
-        own = np.arange(len(similarity))
-        similarity[own, start + own] = 0
-        point, neighbour = _top(similarity, t)
-        rows.append(start + point)
-        columns.append(neighbour)
-    rows, columns = np.concatenate(rows), np.concatenate(columns)
-    return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    # Compiled code is loaded when it is needed.
+    from lssc.neighbour_kernel import search
 
-
-def _top(similarity: Array, t: int) -> tuple[IndexArray, IndexArray]:
-    """Row and column of the t largest positive entries of each row."""
-    n = similarity.shape[1]
-    columns = np.argpartition(similarity, n - t, axis=1)[:, n - t :]
-    rows = np.repeat(np.arange(len(similarity)), t)
-    columns = columns.ravel()
-    positive = similarity[rows, columns] > 0
-    return rows[positive], columns[positive]
+    n, turned = codes.shape[0], codes.tocsc()
+    found, counts = np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
+    by_point, by_landmark = ((M.indptr, M.indices, M.data) for M in (codes, turned))
+    search(*by_point, *by_landmark, np.zeros(n), np.empty(t), found, counts)
+    columns = found[np.arange(t) < counts[:, None]]
+    W = sparse.csr_matrix((np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+    W.sort_indices()
+    return W
 
 
 def _unit_csr_rows(codes: sparse.csr_matrix) -> sparse.csr_matrix:
