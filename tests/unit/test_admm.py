@@ -168,7 +168,7 @@ def test_products_of_low_rank_give_the_dense_iterates_and_stop_with_them(n, dim,
 
 @pytest.mark.parametrize("block", [1, 7, 64])
 def test_columns_in_blocks_stop_together_whatever_the_block(block, monkeypatch):
-    """Columns of points in one subspace alone stop early by themselves, the others late."""
+    """Some columns would stop early by themselves, others late."""
     X = np.concatenate([np.eye(6, 8), subspaces(90, 8), np.tile(np.eye(1, 8), (20, 1))])
     monkeypatch.setattr(admm, "BLOCK", block)
     dense, low_rank = both_products(X, alpha=20.0, max_iter=2000, tol=1e-3)

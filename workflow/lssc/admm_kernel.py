@@ -35,8 +35,8 @@ TILE, GROUP, DEPTH = 256, 16, 8
 LARGEST, CHANGE, SHARE = 0.25, 1.5, 0.2
 # For how many steps ahead new candidates are looked for at a time.
 AHEAD = 5
-# More than any correlation.
-FAR = 1e300
+# More than any correlation; a coordinate farther off than any radius, whose square is still a number.
+FAR, AWAY = 1e300, 1e100
 
 _options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 _finite = njit(fastmath={"reassoc", "contract", "nsz", "arcp", "nnan", "ninf"}, **_options)
@@ -70,12 +70,25 @@ class Work(NamedTuple):
     dual: np.ndarray
 
 
-class Block(NamedTuple):
-    """The nonzeros of some columns, how many each column has, the iterations made and the last gap."""
+class State(NamedTuple):
+    """All that columns need to go on: nonzeros of c, now or before, one column after the other, and vectors of D."""
 
-    where: np.ndarray
-    what: np.ndarray
-    counts: np.ndarray
+    q: np.ndarray
+    before: np.ndarray
+    total: np.ndarray
+    radius: np.ndarray
+
+    count: np.ndarray
+    row: np.ndarray
+    weight: np.ndarray
+    earlier: np.ndarray
+    dual: np.ndarray
+
+
+class Block(NamedTuple):
+    """Some columns after so many iterations, and the last gap."""
+
+    state: State
     n_iter: int
     gap: float
 
@@ -88,7 +101,7 @@ def modified_codes(
     A block stops once no entry of the scaled dual changed by more than `tol`, looked at every `check_every` iterations.
     """
     run = _runner(X, mu1, mu2, False, max_iter, tol, block)
-    return _together([run(start, check_every, check_every) for start in range(0, len(X), block)])
+    return _together([run(start, None, check_every, check_every) for start in range(0, len(X), block)])
 
 
 def original_codes(
@@ -97,39 +110,47 @@ def original_codes(
     """The same with the diagonal of Z at zero, too, and all columns stopping together, as soon as none moves more."""
     run = _runner(X, mu1, mu2, True, max_iter, tol, block)
     starts = range(0, len(X), block)
-    blocks: dict[int, Block] = {}
+    blocks: dict[int, Block | None] = dict.fromkeys(starts)
     # At every iteration before the end some block still moved. A block that moves at the end runs on and puts it off;
-    # those that ended before run again, until all have ended at the same iteration: the first at which none moves.
+    # those that stopped before go on, until all have stopped at the same iteration: the first at which none moves.
     end = 1
-    while behind := [start for start in starts if start not in blocks or blocks[start].n_iter < end]:
+    while behind := [start for start, found in blocks.items() if found is None or found.n_iter < end]:
         for start in behind:
-            blocks[start] = run(start, end, 1)
-            end = blocks[start].n_iter
-    return _together([blocks[start] for start in starts])
+            found = blocks[start] = run(start, blocks[start], end, 1)
+            end = found.n_iter
+    return _together([found for found in blocks.values() if found])
 
 
 def _runner(
     X: Array, mu1: float, mu2: float, zero_z: bool, max_iter: int, tol: float, block: int
-) -> Callable[[int, int, int], Block]:
-    """What runs the block of columns from `start`, with a first look at the stopping rule and then every so many."""
+) -> Callable[[int, Block | None, int, int], Block]:
+    """What runs the columns from `start`, looking at the stopping rule at a first iteration and then every so many."""
     n = len(X)
     atoms = _atoms(X)
     work = _work(min(block, n), n, atoms.rows.shape[1])
     inverse = 1 / (atoms.G + mu2 / mu1)
+    largest = LARGEST / mu2 / max(atoms.lengths.max(), 1 / FAR)
 
-    def run(start: int, first: int, every: int) -> Block:
-        size = min(block, n - start)
-        counts = np.zeros(size, dtype=np.int64)
-        n_iter, gap = _run(atoms, inverse, start, size, 1 / mu2, zero_z, max_iter, tol, first, every, work)
-        return Block(*_nonzeros(size, work, counts), counts, n_iter, gap)
+    def run(start: int, found: Block | None, first: int, every: int) -> Block:
+        size, made = min(block, n - start), found.n_iter if found else 0
+        if found:
+            _resume(found.state, work)
+        else:
+            _begin(size, largest, work)
+        n_iter, gap = _run(
+            atoms, inverse, start, size, 1 / mu2, largest, zero_z, made, max_iter, tol, first, every, work
+        )
+        return Block(State(*_kept(size, work)), n_iter, gap)
 
     return run
 
 
 def _together(blocks: list[Block]) -> tuple[sparse.csr_matrix, int, float]:
-    where, what, counts = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:3])
-    n = len(counts)
-    codes = sparse.csr_matrix((what, where, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+    count, row, weight = (
+        np.concatenate([getattr(b.state, name) for b in blocks]) for name in ("count", "row", "weight")
+    )
+    codes = sparse.csr_matrix((weight, row, np.concatenate([[0], np.cumsum(count)])), shape=(len(count), len(count)))
+    codes.eliminate_zeros()
     return codes, max(b.n_iter for b in blocks), max(b.gap for b in blocks)
 
 
@@ -156,14 +177,46 @@ def _work(size: int, n: int, dim: int) -> Work:
 
 
 @_finite
-def _run(atoms, inverse, start, size, threshold, zero_z, max_iter, tol, first, every, work):
-    """All iterations of the columns start, ..., start + size - 1: how many there were, and the last gap."""
-    # At q = 0 no row is near the threshold, and none is a candidate.
-    largest = LARGEST * threshold / max(atoms.lengths.max(), 1.0 / FAR)
+def _begin(size, largest, work):
+    """At q = 0 no row is near the threshold, and none is a candidate."""
     for c in range(size):
         work.q[c], work.total[c], work.centre[c] = 0.0, 0.0, 0.0
         work.radius[c], work.visits[c], work.count[c] = largest, 0.0, 0
-    iteration = 0
+
+
+@_finite
+def _resume(state, work):
+    """Put columns back to where they were; their candidates are chosen anew, as if q had left its radius."""
+    n = 0
+    for c in range(len(state.q)):
+        work.q[c], work.before[c], work.total[c] = state.q[c], state.before[c], state.total[c]
+        work.centre[c], work.radius[c], work.visits[c], work.count[c] = AWAY, state.radius[c], 0.0, state.count[c]
+        for i in range(state.count[c]):
+            work.row[c, i], work.dual[c, i] = state.row[n], state.dual[n]
+            work.weight[c, i], work.earlier[c, i] = state.weight[n], state.earlier[n]
+            n += 1
+
+
+@_finite
+def _kept(size, work):
+    """The parts of a State."""
+    count = np.empty(size, dtype=np.int64)
+    for c in range(size):
+        count[c] = _forget(c, work)
+    total, n = np.sum(count), 0
+    row, weight, earlier, dual = np.empty(total, dtype=np.int32), np.empty(total), np.empty(total), np.empty(total)
+    for c in range(size):
+        for i in range(count[c]):
+            row[n], dual[n] = work.row[c, i], work.dual[c, i]
+            weight[n], earlier[n] = work.weight[c, i], work.earlier[c, i]
+            n += 1
+    vectors = work.q[:size].copy(), work.before[:size].copy(), work.total[:size].copy(), work.radius[:size].copy()
+    return (*vectors, count, row, weight, earlier, dual)
+
+
+@_finite
+def _run(atoms, inverse, start, size, threshold, largest, zero_z, iteration, max_iter, tol, first, every, work):
+    """More iterations of the columns start, ..., start + size - 1: how many there were in all, and the last gap."""
     while True:
         _move(atoms, inverse, start, size, zero_z, work)
         # What will be needed soon is done now and then: many columns at once cost less than one by one.
@@ -344,21 +397,6 @@ def _gap_elsewhere(atoms, start, size, zero_z, gap, enough, work):
         if gap > enough:
             break
     return gap
-
-
-@_finite
-def _nonzeros(size, work, counts):
-    """Rows and weights of all nonzeros, column by column; counts[c] becomes how many column c has."""
-    total = np.sum(work.count[:size])
-    where, what, n = np.empty(total, dtype=np.int32), np.empty(total), 0
-    for c in range(size):
-        begin = n
-        for i in range(work.count[c]):
-            if work.weight[c, i] != 0.0:
-                where[n], what[n] = work.row[c, i], work.weight[c, i]
-                n += 1
-        counts[c] = n - begin
-    return where[:n].copy(), what[:n].copy()
 
 
 @_finite
