@@ -7,7 +7,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(pointers, landmarks, values, by_landmark, points, entries, similarity, best, neighbours, counts):
-    """For each point, the others with the largest positive inner product of codes, largest first; of equal ones the first.
+    """For each point the others with the largest positive inner product of codes; of equal ones the first.
 
     Codes come twice: by point (`pointers`, `landmarks`, `values`) and by landmark (`by_landmark`, `points`, `entries`).
     `similarity` (n zeros) and `best` (t) are room to work in; `neighbours` (n x t) and `counts` (n) are the answer.
