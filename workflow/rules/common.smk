@@ -1,4 +1,5 @@
 # The study that config describes, and the functions that rules call by name. No rule here.
+import json
 import os
 import sys
 from pathlib import Path
@@ -35,6 +36,14 @@ def lift_local_rate_limit():
     # thousandth job that takes a whole core. On one machine the cores are limit enough.
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
+
+
+def keep_config():
+    """For the archive: figures are in no experiment's provenance, as no score depends on them."""
+    from lssc.archiving import LAST_CONFIG
+    from lssc.artifacts import write_text
+
+    write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
 
 
 def images_recipe(wildcards):
