@@ -122,8 +122,8 @@ def pack(results: Path, out: Path, checkout: Path = CHECKOUT) -> list[str]:
     files["README.md"] = _readme(results, made, source, with_note=bool(others)).encode()
     programs = {f"source/{name}" for name, path in source.files.items() if os.access(path, os.X_OK)}
     _write(out, files, programs, source.time)
-    digest = hashlib.sha256(out.read_bytes()).hexdigest()
-    return [*told, f"{out}: {len(made)} experiments, {len(files)} files, {out.stat().st_size / 1e6:.1f} MB", digest]
+    size, digest = out.stat().st_size, hashlib.sha256(out.read_bytes()).hexdigest()
+    return [*told, f"{out}: {', '.join(made)}; {len(files)} files, {size / 1e6:.1f} MB, sha256 {digest}"]
 
 
 def verify(path: Path) -> int:
