@@ -2,11 +2,12 @@
 PYTHON ?= python3.11
 VENV := .venv
 CORES ?= all
+RESULTS ?= results
 ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits scale test paper lint bench docs lock help
+.PHONY: demo digits scale test paper archive repeat lint bench docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -14,6 +15,8 @@ help:
 	@echo "make scale  FSC on up to a million points, in minutes"
 	@echo "make test   set up, then run every test"
 	@echo "make paper  every experiment of config/config.yaml, in full"
+	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
+	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 25 minutes, to docs/benchmarks.md"
 	@echo "make docs   write the tables of docs/results into the documents"
@@ -53,6 +56,25 @@ test: $(COMPILED)
 
 paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)
+
+archive: $(READY)
+	$(ON_PATH) python -m lssc.archiving pack --results $(RESULTS) --out $(RESULTS)/lssc-archive.tar.gz
+
+# In a checkout the archive is unpacked, unless an interrupted repeat did so, and its own Makefile goes on; that one finds config
+# and results beside the source. What fails to run, such as images that cannot be fetched, is told by the comparison.
+ifdef ARCHIVE
+REPEAT := results/repeat
+repeat: $(READY)
+	$(ON_PATH) python -m lssc.archiving verify "$(ARCHIVE)"
+	@tar -xzOf "$(ARCHIVE)" lssc-archive/SHA256SUMS | cmp -s - $(REPEAT)/lssc-archive/SHA256SUMS \
+		|| { rm -rf $(REPEAT) && mkdir -p $(REPEAT) && tar -xzf "$(ARCHIVE)" -C $(REPEAT); }
+	$(MAKE) -C $(REPEAT)/lssc-archive/source repeat ARCHIVE=
+else
+repeat: $(COMPILED)
+	@test -f ../SHA256SUMS || { echo "which archive? make repeat ARCHIVE=FILE" >&2; exit 1; }
+	-$(ON_PATH) snakemake --cores $(CORES) --replace-workflow-config --configfile ../config.yaml
+	$(ON_PATH) python -m lssc.archiving compare ../results results
+endif
 
 lint: $(READY)
 	$(ON_PATH) ruff check .

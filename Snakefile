@@ -15,6 +15,7 @@ include: "workflow/rules/report.smk"
 
 onstart:
     lift_local_rate_limit()
+    keep_config()
 
 
 rule all:

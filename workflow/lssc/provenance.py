@@ -29,7 +29,7 @@ def provenance(config: dict[str, Any], sources: dict[str, Any]) -> dict[str, Any
     """`sources` says, for each image collection, where its files came from."""
     return {
         "library": __version__,
-        "commit": _commit(),
+        "commit": commit(),
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
         "machine": {
@@ -42,14 +42,19 @@ def provenance(config: dict[str, Any], sources: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _commit() -> str | None:
-    """The commit of the checkout this library runs from, marked if it has changes; None outside of one."""
-    here = Path(__file__).parent
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+def commit(folder: Path = Path(__file__).parent) -> str | None:
+    """The commit of the checkout that a folder belongs to, marked if it has changes; None outside of one."""
     try:
-        return subprocess.run(command, cwd=here, capture_output=True, text=True).stdout.strip() or None
+        # A folder that git knows nothing of may still lie inside some other checkout.
+        if not _git(folder, "ls-files"):
+            return None
+        return _git(folder, "describe", "--always", "--dirty", "--abbrev=12") or None
     except FileNotFoundError:
         return None
+
+
+def _git(folder: Path, *command: str) -> str:
+    return subprocess.run(["git", *command], cwd=folder, capture_output=True, text=True).stdout.strip()
 
 
 def _processor() -> str:

@@ -38,6 +38,14 @@ def lift_local_rate_limit():
         workflow.scheduler.job_rate_limiter = None
 
 
+def keep_config():
+    """For the archive: figures are in no experiment's provenance, as no score depends on them."""
+    from lssc.archiving import LAST_CONFIG
+    from lssc.artifacts import write_text
+
+    write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
+
+
 def images_recipe(wildcards):
     return study.images_recipe(wildcards.images)
 
