@@ -1,9 +1,11 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import coherence
-from lssc.coders import admm_modified
+from lssc.coders import admm, admm_modified
 from lssc.coders.admm import code_admm
 from lssc.coders.admm_modified import code_admm_modified
 from lssc.coders.lasso import code_lasso
@@ -147,3 +149,78 @@ def test_the_stopping_rule_is_recorded(X, code):
 def test_admm_makes_one_iteration_less_than_its_limit_as_its_authors_do(X):
     assert code_admm(X, np.arange(60), alpha=20.0, max_iter=8, tol=0.0).info["n_iter"] == 7
     assert code_admm(X, np.arange(60), alpha=20.0, max_iter=1, tol=0.0).info["n_iter"] == 1
+
+
+def both_products(X, **params):
+    return [code_admm(X, np.arange(len(X)), products=products, **params) for products in ("dense", "low_rank")]
+
+
+@pytest.mark.parametrize(("n", "dim"), [(257, 16), (256, 6), (150, 1), (70, 90), (130, 200)])
+@pytest.mark.parametrize("alpha", [5.0, 60.0, 800.0])
+@pytest.mark.parametrize("tol", [1e-12, 3e-3, 0.05])
+def test_products_of_low_rank_give_the_dense_iterates_and_stop_with_them(n, dim, alpha, tol):
+    """More points than dimensions or fewer; some stop by themselves, some do not; few nonzeros or many."""
+    dense, low_rank = both_products(subspaces(n, dim), alpha=alpha, max_iter=60, tol=tol)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+    assert low_rank.info == {**dense.info, "gap": pytest.approx(dense.info["gap"], rel=1e-6)}
+    assert low_rank.matrix.has_canonical_format
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_columns_in_blocks_stop_together_whatever_the_block(block, monkeypatch):
+    """Columns of points in one subspace alone stop early by themselves, the others late."""
+    X = np.concatenate([np.eye(6, 8), subspaces(90, 8), np.tile(np.eye(1, 8), (20, 1))])
+    monkeypatch.setattr(admm, "BLOCK", block)
+    dense, low_rank = both_products(X, alpha=20.0, max_iter=2000, tol=1e-3)
+    assert 1 < dense.info["n_iter"] < 1999
+    assert low_rank.info == {**dense.info, "gap": pytest.approx(dense.info["gap"], rel=1e-6)}
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, 20])
+def test_products_of_low_rank_work_on_the_fewest_points(n, dim):
+    dense, low_rank = both_products(generator(1).standard_normal((n, dim)), alpha=20.0, max_iter=30, tol=1e-9)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+    assert low_rank.info["n_iter"] == dense.info["n_iter"]
+
+
+def test_products_of_low_rank_take_points_of_any_length_zero_twice_or_reversed():
+    X = subspaces(280, 8) * generator(2).uniform(0.1, 3, size=(280, 1))
+    X[10:13] = 0
+    X[20:40], X[40:50] = X[0], -X[60:70]
+    dense, low_rank = both_products(X, alpha=30.0, max_iter=100, tol=0.0)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-9)
+    assert low_rank.info["gap"] == pytest.approx(dense.info["gap"], rel=1e-6)
+
+
+def test_products_of_low_rank_hold_no_square_matrix():
+    X, n = subspaces(1500, 8), 1500
+    code_admm(X[:10], np.arange(10), alpha=10.0, products="low_rank")
+    tracemalloc.start()
+    code_admm(X, np.arange(n), alpha=10.0, max_iter=3, products="low_rank")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n**2 / 2
+
+
+@pytest.mark.parametrize(("n", "dim"), [(257, 16), (70, 90)])
+@pytest.mark.parametrize("alpha", [5.0, 800.0])
+def test_the_plain_modified_admm_takes_the_steps_of_the_kernel(n, dim, alpha):
+    X = subspaces(n, dim)
+    kernel, plain = (
+        code_admm_modified(X, np.arange(n), alpha=alpha, max_iter=43, tol=0.0, plain=plain) for plain in (False, True)
+    )
+    assert_allclose(plain.matrix.toarray(), kernel.matrix.toarray(), atol=1e-10)
+    assert plain.info == {**kernel.info, "gap": pytest.approx(kernel.info["gap"], rel=1e-6)}
+
+
+def test_the_plain_modified_admm_stops_at_the_first_iteration_that_moves_no_column():
+    X, gap, n_iter = subspaces(100, 8), np.inf, 0
+    while gap > 1e-2:
+        n_iter += 1
+        gap = code_admm_modified(X, np.arange(100), alpha=20.0, max_iter=n_iter, tol=0.0).info["gap"]
+    stopped = code_admm_modified(X, np.arange(100), alpha=20.0, tol=1e-2, plain=True)
+    assert stopped.info == {"n_iter": n_iter, "gap": pytest.approx(gap, rel=1e-6), "converged": True}
+    expected = plain_modified_admm(X, 20.0, n_iter)[0]
+    assert_allclose(stopped.matrix.toarray(), expected, atol=1e-10)

@@ -1,4 +1,4 @@
-"""The modified ADMM, the columns of C one by one and on the few rows that can be nonzero.
+"""Both ADMMs, the columns of C one by one and on the few rows that can be nonzero.
 
 With the points y_j as rows of Y, G = Y'Y and the dual scaled by 1/mu2, one iteration for the column c of a point y is
 
@@ -10,10 +10,14 @@ over the nonzeros of c. In the coordinates of G's eigenvectors the system is dia
 Of Yq only what may pass the threshold matters. Since |y_j'q| <= |y_j'p| + |y_j| |q - p|, one product at a centre p
 tells which rows stay below it while q is within some radius of p. For these c_j = 0 and t_j = u_j = y_j'q, which nobody
 needs to know; the others, the candidates, are one in a hundred. This leaves out work only: the iterates are the same.
+
+That is the modified version, which zeroes the diagonal of C alone. The first one zeroes that of Z, too: the point's own
+t and u stay 0 instead of y'q, and y (y'q) is missing in Y'v, hence added once more above.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +33,8 @@ TILE, GROUP, DEPTH = 256, 16, 8
 # The radius at most, in thresholds over the longest point: beyond it few rows are no candidates. Then how it changes to
 # keep screening and candidates in balance: to screen a row costs about as much as this share of a visit to a candidate.
 LARGEST, CHANGE, SHARE = 0.25, 1.5, 0.2
+# For how many steps ahead new candidates are looked for at a time.
+AHEAD = 5
 # More than any correlation.
 FAR = 1e300
 
@@ -64,27 +70,67 @@ class Work(NamedTuple):
     dual: np.ndarray
 
 
-def admm_codes(
+class Block(NamedTuple):
+    """The nonzeros of some columns, how many each column has, the iterations made and the last gap."""
+
+    where: np.ndarray
+    what: np.ndarray
+    counts: np.ndarray
+    n_iter: int
+    gap: float
+
+
+def modified_codes(
     X: Array, mu1: float, mu2: float, *, max_iter: int, tol: float, block: int, check_every: int
 ) -> tuple[sparse.csr_matrix, int, float]:
     """Codes of the rows of X by each other, the most iterations of any block of columns and the largest last gap.
 
     A block stops once no entry of the scaled dual changed by more than `tol`, looked at every `check_every` iterations.
     """
+    run = _runner(X, mu1, mu2, False, max_iter, tol, block)
+    return _together([run(start, check_every, check_every) for start in range(0, len(X), block)])
+
+
+def original_codes(
+    X: Array, mu1: float, mu2: float, *, max_iter: int, tol: float, block: int
+) -> tuple[sparse.csr_matrix, int, float]:
+    """The same with the diagonal of Z at zero, too, and all columns stopping together, as soon as none moves more."""
+    run = _runner(X, mu1, mu2, True, max_iter, tol, block)
+    starts = range(0, len(X), block)
+    blocks: dict[int, Block] = {}
+    # At every iteration before the end some block still moved. A block that moves at the end runs on and puts it off;
+    # those that ended before run again, until all have ended at the same iteration: the first at which none moves.
+    end = 1
+    while behind := [start for start in starts if start not in blocks or blocks[start].n_iter < end]:
+        for start in behind:
+            blocks[start] = run(start, end, 1)
+            end = blocks[start].n_iter
+    return _together([blocks[start] for start in starts])
+
+
+def _runner(
+    X: Array, mu1: float, mu2: float, zero_z: bool, max_iter: int, tol: float, block: int
+) -> Callable[[int, int, int], Block]:
+    """What runs the block of columns from `start`, with a first look at the stopping rule and then every so many."""
     n = len(X)
     atoms = _atoms(X)
     work = _work(min(block, n), n, atoms.rows.shape[1])
     inverse = 1 / (atoms.G + mu2 / mu1)
-    counts, indices, values, iterations, gap = np.zeros(n + 1, dtype=np.int64), [], [], 0, 0.0
-    for start in range(0, n, block):
+
+    def run(start: int, first: int, every: int) -> Block:
         size = min(block, n - start)
-        n_iter, block_gap = _run(atoms, inverse, start, size, 1 / mu2, max_iter, tol, check_every, work)
-        where, what = _nonzeros(size, work, counts[start + 1 :])
-        indices.append(where)
-        values.append(what)
-        iterations, gap = max(iterations, n_iter), max(gap, block_gap)
-    codes = sparse.csr_matrix((np.concatenate(values), np.concatenate(indices), np.cumsum(counts)), shape=(n, n))
-    return codes, iterations, gap
+        counts = np.zeros(size, dtype=np.int64)
+        n_iter, gap = _run(atoms, inverse, start, size, 1 / mu2, zero_z, max_iter, tol, first, every, work)
+        return Block(*_nonzeros(size, work, counts), counts, n_iter, gap)
+
+    return run
+
+
+def _together(blocks: list[Block]) -> tuple[sparse.csr_matrix, int, float]:
+    where, what, counts = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[:3])
+    n = len(counts)
+    codes = sparse.csr_matrix((what, where, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
+    return codes, max(b.n_iter for b in blocks), max(b.gap for b in blocks)
 
 
 def _atoms(X: Array) -> Atoms:
@@ -110,7 +156,7 @@ def _work(size: int, n: int, dim: int) -> Work:
 
 
 @_finite
-def _run(atoms, inverse, start, size, threshold, max_iter, tol, check_every, work):
+def _run(atoms, inverse, start, size, threshold, zero_z, max_iter, tol, first, every, work):
     """All iterations of the columns start, ..., start + size - 1: how many there were, and the last gap."""
     # At q = 0 no row is near the threshold, and none is a candidate.
     largest = LARGEST * threshold / max(atoms.lengths.max(), 1.0 / FAR)
@@ -119,29 +165,28 @@ def _run(atoms, inverse, start, size, threshold, max_iter, tol, check_every, wor
         work.radius[c], work.visits[c], work.count[c] = largest, 0.0, 0
     iteration = 0
     while True:
-        steps = min(check_every, max_iter - iteration)
-        for step in range(steps):
-            _move(atoms, inverse, start, size, work)
-            # What will be needed before the next look is done now: many columns at once cost less than one by one.
-            _screen_due(atoms, start, size, threshold, largest, steps - 1 if step == 0 else 0, work)
-            gap = _shrink(atoms, size, threshold, work)
-        iteration += steps
+        _move(atoms, inverse, start, size, zero_z, work)
+        # What will be needed soon is done now and then: many columns at once cost less than one by one.
+        _screen_due(atoms, start, size, threshold, largest, AHEAD - 1 if iteration % AHEAD == 0 else 0, work)
+        gap = _shrink(atoms, size, threshold, work)
+        iteration += 1
         last = iteration == max_iter
-        if last or gap <= tol:
-            gap = _gap_elsewhere(atoms, size, gap, FAR if last else tol, work)
+        if last or (iteration >= first and (iteration - first) % every == 0 and gap <= tol):
+            gap = _gap_elsewhere(atoms, start, size, zero_z, gap, FAR if last else tol, work)
             if last or gap <= tol:
                 return iteration, gap
 
 
 @_finite
-def _move(atoms, inverse, start, size, work):
+def _move(atoms, inverse, start, size, zero_z, work):
     """The next q of every column; the one before is kept."""
     G = atoms.G
     for c in range(size):
         q, before, total, y = work.q[c], work.before[c], work.total[c], atoms.rows[start + c]
+        rest = 1.0 - _dot(y, q) if zero_z else 1.0
         for d in range(len(q)):
             before[d] = q[d]
-            q[d] = inverse[d] * (y[d] - total[d] + G[d] * q[d])
+            q[d] = inverse[d] * (rest * y[d] - total[d] + G[d] * q[d])
 
 
 @_finite
@@ -284,13 +329,16 @@ def _merge(atoms, c, kept, n, work):
 
 
 @_finite
-def _gap_elsewhere(atoms, size, gap, enough, work):
+def _gap_elsewhere(atoms, start, size, zero_z, gap, enough, work):
     """The largest change of the dual anywhere, given that among candidates; any value beyond `enough` will do."""
     change, seen = work.q[:size] - work.before[:size], np.zeros(size, dtype=np.int64)
     for tile in range(len(atoms.panels)):
         _multiply(change, atoms.panels[tile], work.near)
         for c in range(size):
             seen[c] = _mark(work.near[c], work.row[c], tile * TILE, seen[c], work.count[c], 0.0)
+            own = start + c - tile * TILE
+            if zero_z and 0 <= own < TILE:
+                work.near[c, own] = 0.0
             for j in range(TILE):
                 gap = max(gap, abs(work.near[c, j]))
         if gap > enough:

@@ -55,8 +55,10 @@ def _wanted(error: Any) -> str:
             return f"must be {_TYPES[value]}" if isinstance(value, str) else "must be a number, text, true or false"
         case "minimum":
             return f"must be at least {value}"
-        case "minItems" | "minLength" | "minProperties":
+        case "minItems" | "minLength" | "minProperties" if value < 2:
             return "must not be empty"
+        case "minItems" | "maxItems":
+            return f"must have {value} entries"
         case "uniqueItems":
             return "must not repeat a value"
         case "enum":

@@ -82,6 +82,11 @@ class Paths:
         return f"{self.root}/claims.json"
 
     @property
+    def findings(self) -> str:
+        """The numbers behind them."""
+        return f"{self.root}/claims.csv"
+
+    @property
     def report(self) -> str:
         return f"{self.root}/report.html"
 

@@ -176,6 +176,7 @@ class Experiment:
     held: tuple[str, ...]
     is_sweep: bool
     pictures: Mapping[str, Any] | None
+    compare: tuple[str, ...]
 
     def trials_of(self, method: str) -> int:
         return self.overrides.get(method, {}).get("trials", self.trials)
@@ -248,7 +249,8 @@ class Study:
     def results_of(self, experiment: str) -> list[str]:
         """What a reader wants of an experiment."""
         sweep = ["best.csv", "sweep.csv", "sweep.png"] if self.experiments[experiment].is_sweep else []
-        names = ["scores.csv", "provenance.json", *sweep]
+        compared = ["agreement.csv"] if self.experiments[experiment].compare else []
+        names = ["scores.csv", "provenance.json", *sweep, *compared]
         tables = [self.paths.experiment(name).format(experiment=experiment) for name in names]
         return tables + self.figures_of(experiment) + self.pictures_of(experiment)
 
@@ -277,6 +279,28 @@ class Study:
                 classes = sorted(dataset.generator.params["classes"]) or range(len(names))
                 found.append({"label": run.method.label, "names": [names[label] for label in classes], **files})
         return found
+
+    @property
+    def comparing(self) -> list[str]:
+        """The experiments, of those to run, that compare embeddings."""
+        return [id for id in self.run if self.experiments[id].compare]
+
+    def compared(self, experiment: str) -> list[dict[str, Any]]:
+        """Where the embeddings and labels of the two methods to compare lie, run by run."""
+        wanted, pairs = self.experiments[experiment], {}
+        for run in wanted.runs():
+            if run.method.id in wanted.compare:
+                files = [getattr(self.paths, name).format(**run.wildcards) for name in ("embedding", "labels")]
+                pairs.setdefault((run.n, run.m, run.block), {})[run.method.id] = files
+        return [
+            {"n": n, "m": m, "block": str(block), "one": pair[wanted.compare[0]], "two": pair[wanted.compare[1]]}
+            for (n, m, block), pair in pairs.items()
+        ]
+
+    @property
+    def judged(self) -> list[str]:
+        """The experiments that the paper's claims are judged by."""
+        return [id for id in self.run if not self.experiments[id].is_sweep]
 
     def pictures_recipe(self, experiment: str) -> str:
         """What the pictures of an experiment show, as JSON."""
@@ -406,6 +430,7 @@ def load(config: Mapping[str, Any]) -> Study:
         config,
     )
     problems = [p for experiment in experiments.values() for p in _pictures_problems(study, experiment)]
+    problems += [p for experiment in experiments.values() for p in _compare_problems(experiment)]
     if problems := problems + [p for id in study.run for p in _size_problems(study, experiments[id])]:
         raise ConfigError(list(dict.fromkeys(problems)))
     return study
@@ -451,6 +476,7 @@ def _experiment(
         tuple(entry.get("held", ())),
         bool(sweep),
         entry.get("pictures"),
+        tuple(entry.get("compare", ())),
     )
 
 
@@ -505,6 +531,26 @@ def _pictures_problems(study: Study, experiment: Experiment) -> list[str]:
         elif study.datasets[experiment.dataset_of(methods[id])].collection is None:
             problems.append(f"{at}: the points of {experiment.dataset_of(methods[id])!r} are no images; remove it")
     return problems
+
+
+def _compare_problems(experiment: Experiment) -> list[str]:
+    """Methods to compare that share no run."""
+    if not experiment.compare:
+        return []
+    at = f"experiments.{experiment.id}.compare"
+    if experiment.is_sweep:
+        return [f"{at}: a sweep has none; remove it"]
+    methods = {method.id: method for method in experiment.methods}
+    missing = [id for id in experiment.compare if id not in methods]
+    if missing:
+        return [f"{at}: {missing[0]!r} is not run by the experiment; {suggest(missing[0], methods)}"]
+    one, two = (methods[id] for id in experiment.compare)
+    alike = (
+        one.uses_all_points == two.uses_all_points
+        and experiment.trials_of(one.id) == experiment.trials_of(two.id)
+        and experiment.dataset_of(one) == experiment.dataset_of(two)
+    )
+    return [] if alike else [f"{at}: {one.id!r} and {two.id!r} must run on the same trials, dataset and m"]
 
 
 def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:

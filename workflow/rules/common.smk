@@ -1,4 +1,5 @@
 # The study that config describes, and the functions that rules call by name. No rule here.
+import json
 import os
 import sys
 from pathlib import Path
@@ -120,6 +121,14 @@ def pictured(experiment):
     return [shown[name] for shown in study.pictured(experiment) for name in lssc_recipes.PICTURED]
 
 
+def compared(wildcards):
+    return [file for pair in study.compared(wildcards.experiment) for file in pair["one"] + pair["two"]]
+
+
+def compare_recipe(wildcards):
+    return json.dumps(study.compared(wildcards.experiment))
+
+
 def experiment_config(wildcards):
     return study.fragment(wildcards.experiment)
 
@@ -132,8 +141,12 @@ def dataset_labels(wildcards):
     return study.dataset_labels(wildcards.experiment)
 
 
+def judged(name, ids=study.judged):
+    return [paths.experiment(name).format(experiment=id) for id in ids]
+
+
 def every_result():
-    return [path for id in study.run for path in study.results_of(id)]
+    return [path for id in study.run for path in study.results_of(id)] + [paths.claims]
 
 
 def longest_first(wildcards):

@@ -65,6 +65,42 @@ for experiment in study.with_pictures:
             " --out {output:q} 2> {log:q}"
 
 
+rule compare_embeddings:
+    input:
+        compared,
+    output:
+        paths.experiment("agreement.csv"),
+    log:
+        paths.experiment("agreement.log"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recipe=compare_recipe,
+        code=fingerprint("lssc.stages.compare_embeddings"),
+    shell:
+        "python -m lssc.stages.compare_embeddings --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
+
+
+rule check_claims:
+    input:
+        scores=judged("scores.csv"),
+        agreement=judged("agreement.csv", study.comparing),
+    output:
+        claims=paths.claims,
+        findings=paths.findings,
+    log:
+        log_of(paths.claims),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        code=fingerprint("lssc.stages.check_claims"),
+    shell:
+        "python -m lssc.stages.check_claims --scores {input.scores:q} --agreement {input.agreement:q}"
+        " --out {output.claims:q} --table {output.findings:q} 2> {log:q}"
+
+
 rule choose_parameters:
     input:
         paths.experiment("scores.csv"),

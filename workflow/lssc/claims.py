@@ -1,0 +1,537 @@
+"""The paper's claims as statements that the score tables confirm or not.
+
+A claim asks for findings: a number estimated over trials, its 95 % interval, and the target that the whole interval
+must meet. It holds if every finding does, in part if some do. Comparisons are paired: both methods on the same trials.
+A claim that needs a run that is not there, or one of a single trial, is told as not run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lssc.intervals import Interval, mean_interval, ratio_interval, slope
+
+# What the paper's words are taken to mean.
+EQUALLY_ACCURATE = 0.01
+ALMOST_AS_ACCURATE = 0.03
+LARGE_MARGIN = 0.05
+MUCH_FASTER = 2.0
+LARGE_M = 500
+NUMERICALLY_EQUAL = 1e-6
+# Units of findings.
+DIFFERENCE = "difference of accuracy"
+RATIO = "ratio of CPU seconds"
+
+Row = Mapping[str, str]
+Place = Mapping[str, int]
+
+
+class NotRun(Exception):
+    """A claim needs what no experiment of the study gave."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an interval must meet."""
+
+    told: str
+    met_by: Callable[[Interval], bool]
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str
+    where: str
+    unit: str
+    estimate: float
+    low: float
+    high: float
+    trials: int
+    target: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, in other words; where it says so; and how to find out."""
+
+    id: str
+    source: str
+    claim: str
+    check: Callable[[Tables], Iterable[Finding]]
+
+
+class Tables:
+    """Score tables by experiment, asked for one method and place at a time."""
+
+    def __init__(self, scores: Mapping[str, Sequence[Row]], agreement: Mapping[str, Sequence[Row]]) -> None:
+        self._scores, self._agreement = scores, agreement
+
+    def rows(self, experiment: str) -> Sequence[Row]:
+        if experiment not in self._scores:
+            raise NotRun(f"experiment {experiment}")
+        return self._scores[experiment]
+
+    def agreement(self, experiment: str) -> Sequence[Row]:
+        if experiment not in self._agreement:
+            raise NotRun(f"experiment {experiment}")
+        return self._agreement[experiment]
+
+    def label(self, experiment: str, method: str) -> str:
+        return next(row["label"] for row in self._of(experiment, method))
+
+    def sizes(self, experiment: str, method: str, key: str) -> list[int]:
+        """The n or m that a method was run at."""
+        return sorted({int(row[key]) for row in self._of(experiment, method)})
+
+    def values(self, experiment: str, method: str, column: str, at: Place) -> dict[int, float]:
+        """Trial -> value. A method that uses all points has no m, and the same value for every m."""
+        rows = self._of(experiment, method)
+        wanted = {key: size for key, size in at.items() if key != "m" or rows[0]["full_data"] != "True"}
+        found = [row for row in rows if all(int(row[key]) == size for key, size in wanted.items())]
+        if not found:
+            raise NotRun(f"{method} at {place(at)} in experiment {experiment}")
+        return {int(row["trial"]): float(row[column]) for row in found}
+
+    def _of(self, experiment: str, method: str) -> list[Row]:
+        rows = [row for row in self.rows(experiment) if row["method"] == method]
+        if not rows:
+            raise NotRun(f"{method} in experiment {experiment}")
+        return rows
+
+
+def above(bound: float) -> Target:
+    return Target(f"above {bound:g}", lambda interval: interval.low > bound)
+
+
+def at_least(bound: float) -> Target:
+    return Target(f"at least {bound:g}", lambda interval: interval.low >= bound)
+
+
+def at_most(bound: float) -> Target:
+    return Target(f"at most {bound:g}", lambda interval: interval.high <= bound)
+
+
+def between(low: float, high: float) -> Target:
+    return Target(f"{low:g} to {high:g}", lambda interval: low <= interval.low and interval.high <= high)
+
+
+def place(at: Place) -> str:
+    return ", ".join(f"{key} = {size:,}" for key, size in at.items())
+
+
+def finding(what: str, where: str, unit: str, interval: Interval, target: Target) -> Finding:
+    return Finding(what, where, unit, **asdict(interval), target=target.told, holds=target.met_by(interval))
+
+
+def interval_of(make: Callable[[Sequence[float]], Interval], values: Sequence[float], experiment: str) -> Interval:
+    try:
+        return make(values)
+    except ValueError as error:
+        raise NotRun(f"more trials of experiment {experiment}: {error}") from None
+
+
+def paired(
+    tables: Tables, experiment: str, one: str, two: str, column: str, at: Place
+) -> Iterator[tuple[float, float]]:
+    """Values of two methods on the trials they share."""
+    first, second = (tables.values(experiment, method, column, at) for method in (one, two))
+    yield from ((first[trial], second[trial]) for trial in first if trial in second)
+
+
+def more_accurate(tables: Tables, experiment: str, one: str, two: str, at: Place, target: Target) -> Finding:
+    """How much more accurate the first method is than the second."""
+    pairs = paired(tables, experiment, one, two, "accuracy", at)
+    interval = interval_of(mean_interval, [a - b for a, b in pairs], experiment)
+    what = f"{tables.label(experiment, one)} minus {tables.label(experiment, two)}"
+    return finding(what, place(at), DIFFERENCE, interval, target)
+
+
+def times_as_fast(
+    tables: Tables, experiment: str, fast: str, slow: str, at: Place, target: Target, column: str = "cpu_seconds"
+) -> Finding:
+    """How many times the CPU seconds of the first method the second one takes."""
+    pairs = paired(tables, experiment, fast, slow, column, at)
+    interval = interval_of(ratio_interval, [b / a for a, b in pairs], experiment)
+    what = f"time of {tables.label(experiment, slow)} over that of {tables.label(experiment, fast)}"
+    return finding(what, place(at), RATIO, interval, target)
+
+
+def mean_of(tables: Tables, experiment: str, method: str, column: str, at: Place, target: Target) -> Finding:
+    values = list(tables.values(experiment, method, column, at).values())
+    unit = {"accuracy": "accuracy", "cpu_seconds": "CPU seconds"}[column]
+    interval = interval_of(mean_interval, values, experiment)
+    return finding(tables.label(experiment, method), place(at), unit, interval, target)
+
+
+def gap_closes(tables: Tables, experiment: str, one: str, two: str, key: str, *, grows: bool = False) -> Finding:
+    """By how much the first method leads more at the smallest size than at the largest; the reverse if it grows."""
+    sizes = tables.sizes(experiment, one, key)
+    ends = [dict(paired_differences(tables, experiment, one, two, {key: size})) for size in (sizes[0], sizes[-1])]
+    first, last = reversed(ends) if grows else ends
+    changes = [first[trial] - last[trial] for trial in first if trial in last]
+    lead = f"{tables.label(experiment, one)} minus {tables.label(experiment, two)}"
+    where = f"{key} = {sizes[0]:,} to {sizes[-1]:,}"
+    interval = interval_of(mean_interval, changes, experiment)
+    return finding(f"{'gain' if grows else 'loss'} of the lead {lead}", where, DIFFERENCE, interval, above(0))
+
+
+def paired_differences(tables: Tables, experiment: str, one: str, two: str, at: Place) -> Iterator[tuple[int, float]]:
+    first, second = (tables.values(experiment, method, "accuracy", at) for method in (one, two))
+    yield from ((trial, first[trial] - second[trial]) for trial in first if trial in second)
+
+
+def exponents(tables: Tables, experiment: str, method: str) -> dict[int, float]:
+    """Trial -> the power of n that its CPU seconds grow with."""
+    return _slopes(tables, experiment, method, logarithm=True)
+
+
+def added_seconds(tables: Tables, experiment: str, method: str) -> dict[int, float]:
+    """Trial -> CPU seconds that a further point costs."""
+    return _slopes(tables, experiment, method, logarithm=False)
+
+
+def _slopes(tables: Tables, experiment: str, method: str, *, logarithm: bool) -> dict[int, float]:
+    sizes = tables.sizes(experiment, method, "n")
+    if len(sizes) < 2:
+        raise NotRun(f"several n in experiment {experiment}")
+    by_size = [tables.values(experiment, method, "cpu_seconds", {"n": n}) for n in sizes]
+    shared = set.intersection(*(set(values) for values in by_size))
+    scaled = math.log if logarithm else float
+    return {
+        trial: slope([scaled(n) for n in sizes], [scaled(values[trial]) for values in by_size])
+        for trial in sorted(shared)
+    }
+
+
+FSC = ("fsc_uniform", "fsc_nonuniform")
+ESC = ("esc", "esc_raw")
+
+
+def over(key: str, experiment: str, method: str = "fsc_uniform") -> Callable[[Tables], list[dict[str, int]]]:
+    """Every m (or n) of an experiment."""
+    return lambda tables: [{key: size} for size in tables.sizes(experiment, method, key)]
+
+
+def leads(
+    experiment: str, ones: Sequence[str], twos: Sequence[str], key: str, target: Target
+) -> Callable[[Tables], Iterator[Finding]]:
+    """Each of the ones is more accurate than each of the twos, everywhere."""
+
+    def check(tables: Tables) -> Iterator[Finding]:
+        for one, two in itertools.product(ones, twos):
+            for at in over(key, experiment, ones[0])(tables):
+                yield more_accurate(tables, experiment, one, two, at, target)
+
+    return check
+
+
+def is_faster(
+    experiment: str, fast: str, slows: Sequence[str], key: str, target: Target
+) -> Callable[[Tables], Iterator[Finding]]:
+    """The first method is so many times as fast as each of the others, everywhere."""
+
+    def check(tables: Tables) -> Iterator[Finding]:
+        for slow in slows:
+            for at in over(key, experiment, fast)(tables):
+                yield times_as_fast(tables, experiment, fast, slow, at, target)
+
+    return check
+
+
+def admm_equal(tables: Tables) -> Iterator[Finding]:
+    equal = between(-EQUALLY_ACCURATE, EQUALLY_ACCURATE)
+    for n in tables.sizes("landmarks", "ssc_admm", "n"):
+        # The low-rank products make all trials affordable; that they change nothing is part of the claim.
+        yield more_accurate(tables, "landmarks", "ssc_admm", "ssc_admm_low_rank", {"n": n}, equal)
+        yield more_accurate(tables, "landmarks", "ssc_admm_low_rank", "ssc_admm_modified", {"n": n}, equal)
+
+
+def modified_twice_as_fast(tables: Tables) -> Iterator[Finding]:
+    for n in tables.sizes("admm_steps", "ssc_admm", "n"):
+        pair = "ssc_admm_modified_plain", "ssc_admm"
+        yield times_as_fast(tables, "admm_steps", *pair, {"n": n}, between(1.5, 3))
+
+
+def omp_faster(tables: Tables) -> Iterator[Finding]:
+    for n in tables.sizes("landmarks", "ssc_omp", "n"):
+        yield times_as_fast(tables, "landmarks", "ssc_omp", "ssc_admm", {"n": n}, at_least(10))
+        yield times_as_fast(tables, "landmarks", "ssc_omp", "ssc_admm_modified", {"n": n}, above(1))
+
+
+def omp_less_accurate(tables: Tables) -> Iterator[Finding]:
+    for n, admm in itertools.product(
+        tables.sizes("landmarks", "ssc_omp", "n"), ("ssc_admm_low_rank", "ssc_admm_modified")
+    ):
+        yield more_accurate(tables, "landmarks", admm, "ssc_omp", {"n": n}, above(0))
+
+
+def ninety_percent(tables: Tables) -> Iterator[Finding]:
+    yield mean_of(tables, "landmarks", "fsc_uniform", "accuracy", {"m": 200}, at_least(0.9))
+
+
+def linear_time(tables: Tables) -> Iterator[Finding]:
+    sizes = tables.sizes("points", "fsc_uniform", "n")
+    found = list(exponents(tables, "points", "fsc_uniform").values())
+    where = f"n = {sizes[0]:,} to {sizes[-1]:,}"
+    interval = interval_of(mean_interval, found, "points")
+    yield finding("time of FSC-uniform", where, "exponent of n", interval, at_most(1.1))
+
+
+def seconds_at_15000(tables: Tables) -> Iterator[Finding]:
+    yield mean_of(tables, "points", "fsc_uniform", "cpu_seconds", {"n": 15000}, at_most(0.45))
+
+
+def grows_more_slowly(tables: Tables) -> Iterator[Finding]:
+    where = place({"n": tables.sizes("points", "esc", "n")[0]}) + f" to {tables.sizes('points', 'esc', 'n')[-1]:,}"
+    esc, fsc = (exponents(tables, "points", method) for method in ("esc", "fsc_nonuniform"))
+    interval = interval_of(mean_interval, [esc[trial] - fsc[trial] for trial in esc if trial in fsc], "points")
+    yield finding("exponent of ESC minus that of FSC-nonuniform", where, "exponent of n", interval, above(0))
+    esc, fsc = (added_seconds(tables, "points", method) for method in ("esc", "fsc_nonuniform"))
+    interval = interval_of(ratio_interval, [esc[trial] / fsc[trial] for trial in esc if trial in fsc], "points")
+    yield finding("seconds a further point costs ESC over FSC-nonuniform", where, RATIO, interval, above(1))
+
+
+def self_coding_hurts(tables: Tables) -> Iterator[Finding]:
+    pair = "fsc_uniform", "fsc_uniform_self"
+    large = [m for m in tables.sizes("self_coding", "fsc_uniform", "m") if m >= LARGE_M]
+    if not large:
+        raise NotRun(f"m of {LARGE_M} or more in experiment self_coding")
+    for m in large:
+        yield more_accurate(tables, "self_coding", *pair, {"m": m}, above(0))
+    yield gap_closes(tables, "self_coding", *pair, "m", grows=True)
+
+
+def implicit_is_explicit(tables: Tables) -> Iterator[Finding]:
+    rows = tables.agreement("explicit")
+    for m in sorted({int(row["m"]) for row in rows}):
+        part = [row for row in rows if int(row["m"]) == m]
+        for column, what in (("sine", "angle between the two spaces"), ("values", "difference of singular values")):
+            values = [float(row[column]) for row in part]
+            # Not an estimate: the largest and the smallest that were seen.
+            seen = Interval(max(values), min(values), max(values), len(values))
+            unit = "sine" if column == "sine" else "singular value"
+            yield finding(what, f"m = {m:,}", unit, seen, at_most(NUMERICALLY_EQUAL))
+        labels = [float(row["labels"]) for row in part]
+        seen = Interval(min(labels), min(labels), max(labels), len(labels))
+        yield finding("points with the same label", f"m = {m:,}", "share", seen, at_least(1))
+
+
+def implicit_is_cheaper(tables: Tables) -> Iterator[Finding]:
+    for m in tables.sizes("explicit", "fsc_uniform", "m"):
+        pair = "fsc_uniform", "fsc_uniform_explicit"
+        yield times_as_fast(tables, "explicit", *pair, {"m": m}, above(MUCH_FASTER), column="embed_cpu_seconds")
+
+
+def trade_off(tables: Tables) -> Iterator[Finding]:
+    sizes = tables.sizes("landmarks", "fsc_uniform", "m")
+    where = f"m = {sizes[0]:,} to {sizes[-1]:,}"
+    for method in FSC:
+        label = tables.label("landmarks", method)
+        few, many = (tables.values("landmarks", method, "accuracy", {"m": m}) for m in (sizes[0], sizes[-1]))
+        interval = interval_of(mean_interval, [many[trial] - few[trial] for trial in few], "landmarks")
+        yield finding(f"accuracy that {label} gains", where, DIFFERENCE, interval, above(0))
+        few, many = (tables.values("landmarks", method, "cpu_seconds", {"m": m}) for m in (sizes[0], sizes[-1]))
+        interval = interval_of(ratio_interval, [many[trial] / few[trial] for trial in few], "landmarks")
+        yield finding(f"time that {label} takes for it", where, RATIO, interval, above(1))
+
+
+def omp_suits_mnist(tables: Tables) -> Iterator[Finding]:
+    for n in tables.sizes("mnist", "ssc_omp", "n"):
+        yield mean_of(tables, "mnist", "ssc_omp", "accuracy", {"n": n}, at_least(0.9))
+
+
+def nonuniform_at_small_m(tables: Tables) -> Iterator[Finding]:
+    for m in tables.sizes("mnist", "fsc_uniform", "m")[:2]:
+        yield more_accurate(tables, "mnist", "fsc_nonuniform", "fsc_uniform", {"m": m}, above(0))
+
+
+RIVALS = ("fsc_nonuniform", "esc", "ssc_omp", "ssc_admm_modified")
+
+CLAIMS = (
+    Claim(
+        "admm_equal", "Fig. 1 (a)",
+        f"SSC-ADMM and its modified version are equally accurate (within {EQUALLY_ACCURATE:g}).",
+        admm_equal,
+    ),
+    Claim(
+        "modified_twice_as_fast", "Fig. 1 (b)",
+        "The modified version is almost two times as fast as SSC-ADMM (both as published, equally many iterations).",
+        modified_twice_as_fast,
+    ),
+    Claim(
+        "omp_faster", "Fig. 1 (b)",
+        "SSC-OMP is faster than both, by an order of magnitude than SSC-ADMM.",
+        omp_faster,
+    ),
+    Claim("omp_less_accurate", "Fig. 1 (a)", "SSC-OMP is less accurate than ADMM.", omp_less_accurate),
+    Claim(
+        "uniform_beats_omp_and_esc", "Fig. 1 (a)",
+        "FSC-uniform is more accurate than SSC-OMP and ESC at every m.",
+        leads("landmarks", ("fsc_uniform",), ("ssc_omp", "esc"), "m", above(0)),
+    ),
+    Claim(
+        "uniform_fastest_over_m", "Fig. 1 (b)",
+        f"FSC-uniform is the fastest by a large margin ({MUCH_FASTER:g} times) at every m.",
+        is_faster("landmarks", "fsc_uniform", (*RIVALS, "ssc_admm"), "m", above(MUCH_FASTER)),
+    ),
+    Claim("ninety_percent", "Fig. 1 (a)", "FSC-uniform reaches 90 % accuracy at m = 200.", ninety_percent),
+    Claim(
+        "medoids_help", "Fig. 1 (a)",
+        "Landmarks by K-medoids make FSC slightly more accurate than uniform ones.",
+        leads("landmarks", ("fsc_nonuniform",), ("fsc_uniform",), "m", above(0)),
+    ),
+    Claim(
+        "medoids_help_most_at_small_m", "Fig. 1 (a)",
+        "K-medoids help most where landmarks are few.",
+        lambda tables: [gap_closes(tables, "landmarks", "fsc_nonuniform", "fsc_uniform", "m")],
+    ),
+    Claim(
+        "nonuniform_as_fast_as_esc", "Fig. 1 (b)",
+        "FSC-nonuniform and ESC take roughly the same time (within a factor of 2).",
+        is_faster("landmarks", "fsc_nonuniform", ("esc",), "m", between(0.5, 2)),
+    ),
+    Claim(
+        "nonuniform_beats_esc", "Fig. 1 (a)",
+        "FSC-nonuniform is more accurate than ESC at every m.",
+        leads("landmarks", ("fsc_nonuniform",), ("esc",), "m", above(0)),
+    ),
+    Claim(
+        "fsc_beat_omp_and_esc_over_n", "Fig. 1 (c)",
+        "Both versions of FSC are more accurate than SSC-OMP and ESC at every n.",
+        leads("points", FSC, ("ssc_omp", "esc"), "n", above(0)),
+    ),
+    Claim(
+        "close_to_admm", "Fig. 1 (c)",
+        f"Both versions of FSC almost reach the accuracy of ADMM on all points (within {ALMOST_AS_ACCURATE:g}).",
+        leads("points", FSC, ("ssc_admm_modified",), "n", at_least(-ALMOST_AS_ACCURATE)),
+    ),
+    Claim(
+        "uniform_fastest_over_n", "Fig. 1 (d)",
+        f"FSC-uniform is the fastest by a large margin ({MUCH_FASTER:g} times) at every n.",
+        is_faster("points", "fsc_uniform", RIVALS, "n", above(MUCH_FASTER)),
+    ),
+    Claim(
+        "linear_time", "Fig. 1 (d), Section 3",
+        "The time of FSC-uniform is linear in n (grows no faster).",
+        linear_time,
+    ),
+    Claim(
+        "seconds_at_15000", "Section 4",
+        "FSC-uniform takes about 0.45 seconds for n = 15,000 points.",
+        seconds_at_15000,
+    ),
+    Claim(
+        "grows_more_slowly", "Fig. 1 (d)",
+        "The time of FSC-nonuniform grows more slowly with n than that of ESC.",
+        grows_more_slowly,
+    ),
+    Claim(
+        "beats_esc_on_mnist", "Fig. 2",
+        f"On MNIST both versions of FSC are more accurate than ESC by a large margin ({LARGE_MARGIN:g}) at every m. "
+        "Each method at its own best parameters; ESC with codes at unit length, and as the paper words it.",
+        leads("mnist", FSC, ESC, "m", above(LARGE_MARGIN)),
+    ),
+    Claim(
+        "beats_esc_on_mnist_at_lambda_3", "Fig. 2",
+        "The same with λ = 3 for all, and ESC's published t = 3.",
+        leads("mnist_lambda3", FSC, ESC, "m", above(LARGE_MARGIN)),
+    ),
+    Claim(
+        "medoids_help_on_mnist", "Fig. 2",
+        "On MNIST K-medoids are more accurate than uniform sampling at small m.",
+        nonuniform_at_small_m,
+    ),
+    Claim(
+        "gap_closes_on_mnist", "Fig. 2",
+        "On MNIST the gap between the two samplings closes as m grows.",
+        lambda tables: [gap_closes(tables, "mnist", "fsc_nonuniform", "fsc_uniform", "m")],
+    ),
+    Claim("omp_suits_mnist", "Section 4", "MNIST suits SSC-OMP (90 % or more).", omp_suits_mnist),
+    Claim(
+        "self_coding_hurts", "Section 3, eq. (5)",
+        f"To let a landmark be coded by itself makes FSC less accurate where m is large ({LARGE_M} or more).",
+        self_coding_hurts,
+    ),
+    Claim(
+        "implicit_is_explicit", "Section 3",
+        "The singular vectors of the m x n matrix are the eigenvectors of the n x n one.",
+        implicit_is_explicit,
+    ),
+    Claim(
+        "implicit_is_cheaper", "Section 3",
+        f"The embedding without the n x n matrix is cheaper ({MUCH_FASTER:g} times at least).",
+        implicit_is_cheaper,
+    ),
+    Claim("trade_off", "Section 5", "More landmarks buy accuracy with time.", trade_off),
+)  # fmt: skip
+
+
+def judge(claim: Claim, tables: Tables) -> dict[str, Any]:
+    """The claim with its findings, its verdict and a summary in words."""
+    told = {"id": claim.id, "source": claim.source, "claim": claim.claim}
+    try:
+        findings = list(claim.check(tables))
+    except NotRun as missing:
+        return {**told, "verdict": "not run", "summary": f"Needs {missing}.", "findings": []}
+    return {
+        **told,
+        "verdict": verdict(findings),
+        "summary": summary(findings),
+        "findings": [asdict(f) for f in findings],
+    }
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    held = [f.holds for f in findings]
+    if not held:
+        return "not run"
+    return "holds" if all(held) else "holds in part" if any(held) else "does not hold"
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """What was found, comparison by comparison; where it fails, if it fails in part."""
+    groups: dict[str, list[Finding]] = {}
+    for f in findings:
+        groups.setdefault(f.what, []).append(f)
+    return " ".join(_sentence(what, group) for what, group in groups.items())
+
+
+def _sentence(what: str, group: Sequence[Finding]) -> str:
+    what = what[:1].upper() + what[1:]
+    numbers = ", ".join(f"{number(f.estimate, f.unit)}" for f in group)
+    if len(group) == 1:
+        f = group[0]
+        text = f"{what}: {numbers} ({number(f.low, f.unit)} to {number(f.high, f.unit)}) at {f.where}"
+    else:
+        text = f"{what}: {numbers} at {_places(group)}"
+    failing = [f for f in group if not f.holds]
+    if not failing:
+        return f"{text}."
+    where = "" if len(group) == 1 else " anywhere" if len(failing) == len(group) else f" at {_places(failing)}"
+    return f"{text}; not surely {group[0].target}{where}."
+
+
+def _places(group: Sequence[Finding]) -> str:
+    """`m = 100, 200, 300` for findings that differ in one size."""
+    key = group[0].where.split(" = ")[0]
+    return f"{key} = " + ", ".join(f.where.split(" = ")[-1].replace(",", "\u202f") for f in group)
+
+
+def number(value: float, unit: str) -> str:
+    """A number as a reader of its unit expects it."""
+    if unit in ("accuracy", DIFFERENCE):
+        return f"{value:{'+' * (unit == DIFFERENCE)}.3f}"
+    if unit in ("exponent of n", "CPU seconds"):
+        return f"{value:.2f}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def judged(scores: Mapping[str, Sequence[Row]], agreement: Mapping[str, Sequence[Row]]) -> list[dict[str, Any]]:
+    """Every claim of the paper, judged by these tables."""
+    tables = Tables(scores, agreement)
+    return [judge(claim, tables) for claim in CLAIMS]

@@ -1,0 +1,59 @@
+"""Tell how far the embeddings and labels of two methods are apart, trial by trial."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lssc.artifacts import reading, write_text
+from lssc.blocks import Block
+from lssc.metrics import scores
+from lssc.runner import telling
+from lssc.tables import as_csv
+from lssc.types import Array
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    with telling(args.out):
+        rows = [row for pair in args.recipe for row in agreement(pair)]
+    write_text(args.out, as_csv(rows))
+
+
+def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """For every trial: the largest sine between the spaces that the coordinates span, and what else differs."""
+    (one, labels_one), (two, labels_two) = pair["one"], pair["two"]
+    with (
+        reading(Path(one)) as a,
+        reading(Path(two)) as b,
+        reading(Path(labels_one)) as c,
+        reading(Path(labels_two)) as d,
+    ):
+        for trial in Block.parse(pair["block"]).trials:
+            vectors = [file.array(trial, "vectors") for file in (a, b)]
+            values = [file.array(trial, "values") for file in (a, b)]
+            yield {
+                "n": pair["n"],
+                "m": pair["m"],
+                "trial": trial,
+                "sine": largest_sine(*vectors),
+                "coordinates": float(np.abs(vectors[0] - vectors[1]).max()),
+                "values": float(np.abs(values[0] - values[1]).max()),
+                "labels": scores(c.array(trial, "labels"), d.array(trial, "labels"))["accuracy"],
+            }
+
+
+def largest_sine(A: Array, B: Array) -> float:
+    """Sine of the largest angle between the column spaces of two matrices: 0 where one space holds the other."""
+    P, Q = (np.linalg.qr(M)[0] for M in (A, B))
+    return float(np.linalg.norm(Q - P @ (P.T @ Q), 2))
+
+
+if __name__ == "__main__":
+    main()
