@@ -65,7 +65,9 @@ class Browser:
         """What the browser answers; events that come before are kept."""
         self._last += 1
         session = {"sessionId": self._session} if self._session else {}
-        os.write(self._write, json.dumps({"id": self._last, "method": method, "params": params, **session}).encode() + b"\0")
+        os.write(
+            self._write, json.dumps({"id": self._last, "method": method, "params": params, **session}).encode() + b"\0"
+        )
         while True:
             message = self._next()
             if message.get("id") == self._last:
@@ -99,7 +101,9 @@ class Browser:
         return answer["result"].get("value")
 
     def resize(self, width, height=800):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 700)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 700
+        )
 
     def told(self, method):
         """The parameters of every event of a kind."""

@@ -25,7 +25,7 @@ def data_uris(paths: Iterable[Path]) -> dict[Path, str]:
 
 
 def _encoded(path: Path, width: int, quality: int, n_colours: int) -> bytes:
-    """The image as WebP in one of two ways, whichever is smaller: plots keep every pixel, pictures keep their shades."""
+    """The image as WebP in one of two ways, whichever is smaller: plots keep each pixel, pictures their shades."""
     from PIL import Image
 
     with Image.open(path) as file:

@@ -1,4 +1,4 @@
-"""The report of a study: one HTML page that holds its verdicts, figures, parameters and provenance, and needs nothing else.
+"""The report of a study: one HTML page of its verdicts, figures, parameters and provenance that needs nothing else.
 
 Everything shown comes from config and from the files that the workflow made; the page's template escapes all of it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         claims=claims,
         verdicts=VERDICTS,
         counts=Counter(claim["verdict"] for claim in claims),
-        claim_files=_claim_files(study),
+        claim_files=[study.paths.claims, study.paths.findings],
         experiments=experiments,
         made=made,
         facts=list(dict.fromkeys(key for group in made for key in group["facts"])),
@@ -65,10 +66,10 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
 
 def number(value: Any) -> str:
     """A number as people write it; a dash for none."""
-    if value is None:
+    if value is None or math.isnan(value):
         return "–"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     told = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
     return told.replace("-", "−")
 
@@ -104,12 +105,6 @@ def _facts(provenance: Mapping[str, Any]) -> dict[str, str]:
     return {key: "not known" if value is None else str(value) for key, value in told.items()}
 
 
-def _claim_files(study: Study) -> list[str]:
-    """The claims as files; the table beside them, if there is one."""
-    table = Path(study.paths.claims).with_suffix(".csv")
-    return [study.paths.claims, *([str(table)] if table.exists() else [])]
-
-
 def _experiment(study: Study, experiment: Experiment) -> dict[str, Any]:
     id = experiment.id
     figures, stages = _figures(study, experiment), _stages(study, experiment)
@@ -119,6 +114,7 @@ def _experiment(study: Study, experiment: Experiment) -> dict[str, Any]:
     return {
         "id": id,
         "title": experiment.title,
+        "trials": _trials(experiment),
         "size": _size(study, experiment),
         "figures": figures,
         "pictures": pictures,
@@ -133,8 +129,11 @@ def _experiment(study: Study, experiment: Experiment) -> dict[str, Any]:
 
 def _size(study: Study, experiment: Experiment) -> str:
     n, m = (_list(f"{value:,}" for value in values) for values in (experiment.ns, experiment.ms))
-    trials = f"{experiment.trials} trial{'s' * (experiment.trials > 1)}"
-    return f"{study.datasets[experiment.dataset].label}, n = {n}, m = {m}, {trials}"
+    return f"{study.datasets[experiment.dataset].label}, n = {n}, m = {m}, {_trials(experiment)}"
+
+
+def _trials(experiment: Experiment) -> str:
+    return f"{experiment.trials} trial{'s' * (experiment.trials > 1)}"
 
 
 def _figures(study: Study, experiment: Experiment) -> list[dict[str, str]]:
@@ -146,7 +145,7 @@ def _figures(study: Study, experiment: Experiment) -> list[dict[str, str]]:
         methods = [method for method in experiment.methods if method.id in spec["methods"]]
         what = f"{SHOWN[spec['y']]} against the {AXES[spec['x']]}"
         dashed = "; dashed: methods that use all points" if any(m.uses_all_points for m in methods) else ""
-        caption = f"{what}, mean and standard deviation over {experiment.trials} trials{dashed}"
+        caption = f"{what}, mean and standard deviation over {_trials(experiment)}{dashed}"
         alt = f"{what}: a line for each of {_list(method.label for method in methods)}"
         found.append(_image(study, experiment, f"figures/{name}", caption, alt, ends=("csv", "pdf", "png")))
     return found
@@ -157,7 +156,8 @@ def _stages(study: Study, experiment: Experiment) -> list[dict[str, str]]:
         return []
     caption = "how the CPU seconds of each method divide among its stages, at the largest n and m; totals at the right"
     alt = f"runtimes by stage: a bar for each of {_list(method.label for method in experiment.methods)}"
-    return [_image(study, experiment, f"figures/{STAGES}", caption, alt, ends=("csv", "pdf", "png"))]
+    image = _image(study, experiment, f"figures/{STAGES}", caption, alt, ends=("csv", "pdf", "png"))
+    return [{**image, "name": experiment.id}]
 
 
 def _pictures(study: Study, experiment: Experiment) -> list[dict[str, str]]:
