@@ -37,6 +37,7 @@ demo: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
 	@echo; echo "Figures, each with its table beside it:"
 	@ls results/demo/experiments/*/figures/*.png
+	@echo "All of it on one page: results/demo/report.html"
 
 digits: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/digits.yaml
@@ -53,6 +54,7 @@ test: $(COMPILED)
 
 paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)
+	@echo "Verdicts, figures, parameters and versions on one page: results/report.html"
 
 lint: $(READY)
 	$(ON_PATH) ruff check .

@@ -16,11 +16,20 @@ BUDGET = 900_000
 def data_uris(paths: Iterable[Path]) -> dict[Path, str]:
     """A `data:` URI of every image: at the best step at which all fit the budget, or else at the last one."""
     paths = list(paths)
-    uris: dict[Path, str] = {}
-    for step in STEPS:
-        uris = {path: _uri(_encoded(path, *step)) for path in paths}
-        if sum(map(len, uris.values())) <= BUDGET:
-            break
+    for step in STEPS[:-1]:
+        if (uris := _within_budget(paths, *step)) is not None:
+            return uris
+    return {path: _uri(_encoded(path, *STEPS[-1])) for path in paths}
+
+
+def _within_budget(paths: Iterable[Path], *step: int) -> dict[Path, str] | None:
+    """The images at one step; None as soon as they are too much."""
+    uris, room = {}, BUDGET
+    for path in paths:
+        uris[path] = _uri(_encoded(path, *step))
+        room -= len(uris[path])
+        if room < 0:
+            return None
     return uris
 
 
