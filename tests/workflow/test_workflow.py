@@ -150,6 +150,11 @@ def test_a_comment_in_the_library_reruns_nothing(checkout):
     assert checkout.planned() == {}
 
 
+def test_a_change_in_the_template_of_the_report_writes_it_anew(checkout):
+    change(checkout, "../report/page.html", "<h2>Verdicts</h2>", "<h2>What became of the claims</h2>")
+    assert checkout.planned() == {"write_report": 1}
+
+
 def test_a_change_in_one_coder_reruns_that_coder_and_what_follows(checkout):
     change(checkout, "omp_kernel.py", "RIGHT_ANGLE = 1e-10", "RIGHT_ANGLE = 1e-9")
     assert checkout.planned() == {**ONE_PATH, **TOLD}

@@ -151,7 +151,6 @@ rule write_report:
         claims=paths.claims,
         findings=paths.findings,
         shown=study.report_inputs(),
-        template=lssc_report.TEMPLATE,
     output:
         report(
             paths.report,
@@ -167,5 +166,6 @@ rule write_report:
     params:
         config=study.report_config(),
         code=fingerprint("lssc.stages.write_report"),
+        template=lssc_report.template_fingerprint(),
     shell:
         "python -m lssc.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"
