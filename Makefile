@@ -40,6 +40,7 @@ demo: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
 	@echo; echo "Figures, each with its table beside it:"
 	@ls results/demo/experiments/*/figures/*.png
+	@echo "All of it on one page: results/demo/report.html"
 
 digits: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES) --configfile config/digits.yaml
@@ -56,6 +57,7 @@ test: $(COMPILED)
 
 paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)
+	@echo "Verdicts, figures, parameters and versions on one page: results/report.html"
 
 archive: $(READY)
 	$(ON_PATH) python -m lssc.archiving pack --results $(RESULTS) --out $(RESULTS)/lssc-archive.tar.gz

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from lssc.plotting import curves, plot_curves, plot_sweep, save, summary
+from lssc.plotting import curves, plot_curves, plot_stages, plot_sweep, save, stage_times, summary
 from lssc.tuning import best_settings
 
 SHOWN = {"few": "Few", "all": "All"}
@@ -47,6 +47,41 @@ def test_figures_are_the_same_files_every_time(scores, y, tmp_path):
         save(plot_curves(scores, {**SPEC, "y": y}), tmp_path / f"{name}.pdf", tmp_path / f"{name}.png")
     for end in ("pdf", "png"):
         assert (tmp_path / f"one.{end}").read_bytes() == (tmp_path / f"two.{end}").read_bytes()
+
+
+def timed(method, m, trial, seconds, full=False):
+    stages = dict(zip(("select", "code", "embed", "cluster"), seconds, strict=True))
+    spent = {f"{stage}_cpu_seconds": value for stage, value in stages.items()}
+    return {**score(method, m, trial, 0.5, full), **spent, "cpu_seconds": sum(seconds)}
+
+
+@pytest.fixture
+def times():
+    few = [timed("few", m, trial, (0.1 * m, 0.2, 0.1, 0)) for m in (10, 30) for trial in (0, 1)]
+    return pd.DataFrame([timed("all", 30, 0, (0, 600, 0, 0), full=True), *few])
+
+
+def test_stage_times_are_means_at_the_largest_size_in_the_order_of_the_methods_table(times):
+    table = stage_times(times, SPEC)
+    assert list(table["method"]) == ["few", "all"]
+    assert list(table["m"]) == [30, 30]
+    assert list(table["trials"]) == [2, 1]
+    assert table["select_cpu_seconds"].tolist() == pytest.approx([3, 0])
+    assert table["cpu_seconds"].tolist() == pytest.approx([3.3, 600])
+
+
+def test_bars_of_every_method_fill_the_axis_and_tell_their_total(times):
+    axes = plot_stages(times, SPEC).axes[0]
+    ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
+    assert ends == pytest.approx([100, 100])
+    assert [text.get_text() for text in axes.texts[-2:]] == ["3.3 s", "600 s"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["Few", "All (1 trial)"]
+    assert axes.get_title() == "n = 30; m = 30, mean over 2 trials"
+
+
+def test_a_method_that_took_no_time_at_all_has_an_empty_bar():
+    axes = plot_stages(pd.DataFrame([timed("few", 10, 0, (0, 0, 0, 0))]), SPEC).axes[0]
+    assert [bar.get_width() for bars in axes.containers for bar in bars] == [0] * 4
 
 
 SWEEPS = {

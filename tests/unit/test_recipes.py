@@ -2,6 +2,7 @@ import copy
 import json
 import math
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -137,8 +138,17 @@ def test_a_held_value_must_be_among_those_swept(small_config):
 
 def test_a_figure_without_any_method_of_its_experiment_is_not_drawn(small_config):
     study = load(changed(small_config, "experiments.line.methods", ["esc"]))
-    assert study.figures_of("line") == []
-    assert study.with_figures == []
+    assert [Path(path).name for path in study.figures_of("line")] == ["stages.pdf", "stages.png", "stages.csv"]
+
+
+def test_runtimes_by_stage_are_drawn_for_every_experiment_but_sweeps(small_config):
+    assert load(small_config).with_figures == ["grid", "line"]
+
+
+def test_no_figure_may_have_the_name_of_the_runtimes_by_stage(small_config):
+    config = changed(small_config, "experiments.line.figures.stages", {"x": "m", "y": "accuracy"})
+    [line] = problems_of(changed(config, "run", ["line"]))
+    assert line.startswith("config: experiments.line.figures.stages: the name of the figure of runtimes by stage")
 
 
 def test_a_sweep_with_figures_is_refused(small_config):

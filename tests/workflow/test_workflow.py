@@ -17,6 +17,8 @@ from tests.workflow.conftest import REPO, Pipeline, jobs
 pytestmark = pytest.mark.workflow
 SCORES = "results/experiments/landmarks/scores.csv"
 ONE_PATH = {"code_points": 1, "embed_points": 1, "cluster_points": 1, "score_labels": 1}
+# What follows from any new score.
+TOLD = {"gather_scores": 1, "plot_landmarks": 1, "check_claims": 1, "write_report": 1}
 
 
 def facts(path):
@@ -32,7 +34,7 @@ def arrays(path):
 def test_a_run_makes_tables_figures_and_provenance(finished):
     folder = finished.folder / "results/experiments/landmarks"
     assert len(finished.scores()) == 1 + 7 * 2
-    for figure in ("fig1a", "fig1b"):
+    for figure in ("fig1a", "fig1b", "stages"):
         for end in ("pdf", "png", "csv"):
             assert (folder / f"figures/{figure}.{end}").stat().st_size > 100
     provenance = json.loads((folder / "provenance.json").read_text())
@@ -66,11 +68,11 @@ def test_a_second_run_does_nothing(pipeline):
 
 def test_a_new_lambda_reruns_the_coding_of_its_method_and_what_follows(pipeline):
     pipeline.config["methods"] = {"fsc_uniform": {"coder": {"name": "lasso", "lam": 33}}}
-    assert pipeline.planned() == {**ONE_PATH, "gather_scores": 1, "plot_landmarks": 1}
+    assert pipeline.planned() == {**ONE_PATH, **TOLD}
     assert pipeline.finish(SCORES) == {**ONE_PATH, "gather_scores": 1}
     pipeline.config.pop("methods")
-    # Nothing computed is lost: the old value only needs its table and figures again.
-    assert pipeline.planned() == {"gather_scores": 1, "plot_landmarks": 1}
+    # Nothing computed is lost: the old value only needs its table, figures and report again.
+    assert pipeline.planned() == TOLD
 
 
 def test_a_new_noise_level_reruns_everything(pipeline):
@@ -88,7 +90,7 @@ def test_more_kmeans_restarts_rerun_the_clustering_only(pipeline):
 
 def test_a_new_label_redraws_without_computing(pipeline):
     pipeline.config["methods"] = {"esc": {"label": "Exemplars"}}
-    assert set(pipeline.planned()) == {"gather_scores", "plot_landmarks"}
+    assert pipeline.planned() == TOLD
 
 
 def test_more_trials_compute_only_the_new_ones(pipeline):
@@ -148,9 +150,14 @@ def test_a_comment_in_the_library_reruns_nothing(checkout):
     assert checkout.planned() == {}
 
 
+def test_a_change_in_the_template_of_the_report_writes_it_anew(checkout):
+    change(checkout, "../report/page.html", "<h2>Verdicts</h2>", "<h2>What became of the claims</h2>")
+    assert checkout.planned() == {"write_report": 1}
+
+
 def test_a_change_in_one_coder_reruns_that_coder_and_what_follows(checkout):
     change(checkout, "omp_kernel.py", "RIGHT_ANGLE = 1e-10", "RIGHT_ANGLE = 1e-9")
-    assert checkout.planned() == {**ONE_PATH, "gather_scores": 1, "plot_landmarks": 1}
+    assert checkout.planned() == {**ONE_PATH, **TOLD}
 
 
 def test_a_change_deep_in_the_library_reaches_what_uses_it_and_nothing_else(checkout):

@@ -34,6 +34,13 @@ NAMES = {
     "t": "$t$",
 }
 TIMES = ("seconds", "cpu_seconds")
+# Name, colour and the ink that is read on it: from dark to light, so that neighbours differ without colours, too.
+STAGES = {
+    "select": ("landmarks", "#1b3a5c", "white"),
+    "code": ("coding", "#0072b2", "white"),
+    "embed": ("embedding", "#e69f00", "black"),
+    "cluster": ("K-means", "#f5e6b3", "black"),
+}
 MARKERS = "osD^vPX*<>"
 # Places in seaborn's colour-blind-safe palette, strongest first; its yellow is lost on white.
 COLOURS = (0, 1, 2, 3, 4, 5, 9, 7, 6)
@@ -81,7 +88,7 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
         part = table[table["method"] == method].sort_values(spec["x"])
         if len(part):
             count = int(part["trials"].max())
-            told = label if count == most else f"{label} ({count} trial{'s' * (count > 1)})"
+            told = _told(label, count, most)
             # Dashes of neighbours in the table are out of step, so that two equal lines both show.
             look = {"linestyle": (3 * (place % 2), (3, 3))} if method in full else {}
             flat = method in full and spec["x"] == "m"
@@ -89,6 +96,11 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
             _draw(axes, part, spec, label=told, color=_colour(place), **look)
     _dress(axes, spec, sorted(rows[spec["x"]].unique()), most)
     return figure
+
+
+def _told(label: str, trials: int, most: int) -> str:
+    """A method's label, with its number of trials where that is not the one of the title."""
+    return label if trials == most else f"{label} ({trials} trial{'s' * (trials > 1)})"
 
 
 def _colour(place: int) -> Any:
@@ -118,6 +130,57 @@ def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: in
     else:
         axes.set_ylim(top=1.0)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+
+
+def stage_times(scores: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Mean CPU seconds of each stage by method, at the largest n and m, in the order of the methods table."""
+    largest = scores["full_data"] | (scores["m"] == scores.loc[~scores["full_data"], "m"].max())
+    rows = scores[largest & (scores["n"] == scores["n"].max())]
+    columns = {column: (column, "mean") for column in (*(f"{stage}_cpu_seconds" for stage in STAGES), "cpu_seconds")}
+    groups = rows.groupby(["method", "label", "n", "m"], sort=False)
+    table = groups.agg(trials=("trial", "count"), **columns).reset_index()
+    place = {method: place for place, method in enumerate(spec["order"])}
+    return table.sort_values("method", key=lambda methods: methods.map(place), ignore_index=True)
+
+
+def plot_stages(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
+    """How each method's CPU seconds divide among the stages; totals, too far apart for one axis, are written out."""
+    set_style()
+    table = stage_times(scores, spec)
+    figure, axes = plt.subplots(figsize=(6.4, 1.1 + 0.36 * len(table)))
+    left = np.zeros(len(table))
+    for stage, (name, colour, ink) in STAGES.items():
+        share = 100 * (table[f"{stage}_cpu_seconds"] / table["cpu_seconds"]).fillna(0).to_numpy()
+        bars = axes.barh(table.index, share, left=left, color=colour, label=name, edgecolor="white", linewidth=0.8)
+        # What is too narrow for its number can be had from the table beside the figure.
+        told = [f"{part:.0f}" if part >= 6 else "" for part in share]
+        axes.bar_label(bars, told, label_type="center", color=ink, fontsize="small")
+        left += share
+    for place, seconds in enumerate(table["cpu_seconds"]):
+        told = f"{seconds:.2g}" if seconds < 10 else f"{seconds:,.0f}"
+        axes.text(101.5, place, f"{told} s", va="center", fontsize=plt.rcParams["ytick.labelsize"])
+    _dress_stages(axes, f"{spec['title']}; {_largest(scores)}", table)
+    return figure
+
+
+def _largest(scores: pd.DataFrame) -> str:
+    """Where an experiment's largest runs are; what is the same in all its runs goes without saying."""
+    sizes = {"n": scores["n"], "m": scores.loc[~scores["full_data"], "m"]}
+    varied = {name: values for name, values in sizes.items() if values.nunique() > 1} or sizes
+    return ", ".join(f"{name} = {values.max():,}" for name, values in varied.items() if len(values))
+
+
+def _dress_stages(axes: plt.Axes, title: str, table: pd.DataFrame) -> None:
+    trials = int(table["trials"].max())
+    axes.set_title(f"{title}, mean over {trials} trials", fontsize="medium", pad=24)
+    axes.set_yticks(
+        table.index, [_told(label, n, trials) for label, n in zip(table["label"], table["trials"], strict=True)]
+    )
+    axes.set(xlim=(0, 100), xlabel="share of the CPU seconds (%), total at the right")
+    axes.invert_yaxis()
+    axes.grid(False)
+    sns.despine(ax=axes, left=True, bottom=True)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=len(STAGES), frameon=False, borderaxespad=0.2)
 
 
 def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, str]) -> Figure:

@@ -17,6 +17,8 @@ from lssc.registry import find, param_problems, suggest
 PICTURES = ("landmarks", "clusters", "confusion", "embedding")
 # The artifacts that pictures are drawn from.
 PICTURED = ("data", "landmarks", "embedding", "labels")
+# The figure that no config has to ask for.
+STAGES = "stages"
 
 
 class ConfigError(Exception):
@@ -237,11 +239,11 @@ class Study:
     @property
     def with_figures(self) -> list[str]:
         """The experiments that have something to draw."""
-        return [id for id in self.experiments if self._figures(id)]
+        return [id for id in self.experiments if self.figures_of(id)]
 
     def figures_of(self, experiment: str) -> list[str]:
         """Every figure as PDF and PNG, with the numbers it shows."""
-        names = [f"figures/{id}.{end}" for id in self._figures(experiment) for end in ("pdf", "png", "csv")]
+        names = [f"figures/{id}.{end}" for id in self._drawn(experiment) for end in ("pdf", "png", "csv")]
         return [self.paths.experiment(name).format(experiment=experiment) for name in names]
 
     def results_of(self, experiment: str) -> list[str]:
@@ -311,7 +313,7 @@ class Study:
         # Colours follow the methods table, so that a method looks the same in every figure.
         order = {id: entry["label"] for id, entry in self.config["methods"].items()}
         common = {"methods": list(order), "title": wanted.title, "ms": wanted.ms, "order": order}
-        return json.dumps({id: {**common, **entry} for id, entry in self._figures(experiment).items()})
+        return json.dumps({id: {**common, **entry} for id, entry in self._drawn(experiment).items()})
 
     def _figures(self, experiment: str) -> dict[str, Mapping[str, Any]]:
         """The figures of an experiment that any of its methods appears in."""
@@ -387,6 +389,19 @@ class Study:
 
     def _recipe(self, n: int, block: str, **more: Any) -> str:
         return json.dumps({"seed": self.seed, "n": n, "block": block, **more}, sort_keys=True)
+
+    def _drawn(self, experiment: str) -> dict[str, Mapping[str, Any]]:
+        """The figures of config, and the one of runtimes by stage that every experiment with methods has."""
+        own = {} if self.experiments[experiment].is_sweep else {STAGES: {"y": STAGES}}
+        return {**self._figures(experiment), **own}
+
+    def report_config(self) -> str:
+        """The part of the config that a report shows, itself a config: as JSON."""
+        return json.dumps({**self.config, "experiments": {id: self.config["experiments"][id] for id in self.run}})
+
+    def report_inputs(self) -> list[str]:
+        """Everything of the experiments run that a report shows or links to."""
+        return [path for id in self.run for path in self.results_of(id)]
 
 
 def load(config: Mapping[str, Any]) -> Study:
@@ -487,6 +502,8 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
                     found = param_problems(find(part.kind, part.name), part.params, {"n": n, "m": m})
                     problems += [f"methods.{method.id}.{part.kind}.{k}: {p} in {at}" for k, p in found.items()]
     for figure, entry in experiment.figures.items():
+        if figure == STAGES:
+            problems.append(f"{at}.figures.{figure}: the name of the figure of runtimes by stage; use another")
         other = {"m": "n", "n": "m"}[entry["x"]]
         if experiment.is_sweep:
             problems.append(f"{at}.figures.{figure}: a sweep draws its own figure; remove {entry}")

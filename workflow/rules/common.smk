@@ -14,6 +14,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv(
 from lssc import images as lssc_images
 from lssc import paths as lssc_paths
 from lssc import recipes as lssc_recipes
+from lssc import report as lssc_report
 from lssc.fingerprint import fingerprint
 from lssc.recipes import ConfigError, load
 from lssc.registry import module_of
@@ -154,7 +155,13 @@ def judged(name, ids=study.judged):
 
 
 def every_result():
-    return [path for id in study.run for path in study.results_of(id)] + [paths.claims]
+    return [path for id in study.run for path in study.results_of(id)] + [paths.claims, paths.report]
+
+
+def in_report(files, category, caption, experiment):
+    """These files, with the PNG images among them marked for Snakemake's own report."""
+    look = {"caption": f"../report/{caption}.rst", "category": category, "subcategory": experiment}
+    return [report(path, labels={"name": Path(path).stem}, **look) if path.endswith(".png") else path for path in files]
 
 
 def longest_first(wildcards):

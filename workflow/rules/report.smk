@@ -3,7 +3,13 @@ rule gather_scores:
         scores=scores_of,
         sources=sources_of,
     output:
-        table=paths.experiment("scores.csv"),
+        table=report(
+            paths.experiment("scores.csv"),
+            caption="../report/scores.rst",
+            category="Tables",
+            subcategory="{experiment}",
+            labels={"name": "scores"},
+        ),
         provenance=paths.experiment("provenance.json"),
     log:
         paths.experiment("scores.log"),
@@ -28,7 +34,7 @@ for experiment in study.with_figures:
         input:
             paths.experiment("scores.csv").format(experiment=experiment),
         output:
-            study.figures_of(experiment),
+            in_report(study.figures_of(experiment), "Figures", "figure", experiment),
         log:
             paths.experiment("figures.log").format(experiment=experiment),
         conda:
@@ -51,7 +57,7 @@ for experiment in study.with_pictures:
             images=images_of(experiment),
             artifacts=pictured(experiment),
         output:
-            study.pictures_of(experiment),
+            in_report(study.pictures_of(experiment), "Pictures", "picture", experiment),
         log:
             paths.experiment("pictures.log").format(experiment=experiment),
         conda:
@@ -88,7 +94,12 @@ rule check_claims:
         agreement=judged("agreement.csv", study.comparing),
     output:
         claims=paths.claims,
-        findings=paths.findings,
+        findings=report(
+            paths.findings,
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"name": "findings"},
+        ),
     log:
         log_of(paths.claims),
     conda:
@@ -106,9 +117,21 @@ rule choose_parameters:
         paths.experiment("scores.csv"),
     output:
         table=paths.experiment("sweep.csv"),
-        best=paths.experiment("best.csv"),
+        best=report(
+            paths.experiment("best.csv"),
+            caption="../report/best.rst",
+            category="Parameters",
+            subcategory="{experiment}",
+            labels={"name": "best"},
+        ),
         pdf=paths.experiment("sweep.pdf"),
-        png=paths.experiment("sweep.png"),
+        png=report(
+            paths.experiment("sweep.png"),
+            caption="../report/sweep.rst",
+            category="Parameters",
+            subcategory="{experiment}",
+            labels={"name": "sweep"},
+        ),
     log:
         paths.experiment("best.log"),
     conda:
@@ -121,3 +144,28 @@ rule choose_parameters:
     shell:
         "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q} --datasets {params.datasets:q}"
         " --table {output.table:q} --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"
+
+
+rule write_report:
+    input:
+        claims=paths.claims,
+        findings=paths.findings,
+        shown=study.report_inputs(),
+    output:
+        report(
+            paths.report,
+            caption="../report/report.rst",
+            category="Claims",
+            labels={"name": "report"},
+        ),
+    log:
+        log_of(paths.report),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        config=study.report_config(),
+        code=fingerprint("lssc.stages.write_report"),
+        template=lssc_report.template_fingerprint(),
+    shell:
+        "python -m lssc.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from lssc.artifacts import write_text
-from lssc.plotting import curves, plot_curves, save, summary
+from lssc.plotting import curves, plot_curves, plot_stages, save, stage_times, summary
 
 
 def main() -> None:
@@ -19,8 +19,11 @@ def main() -> None:
     scores = pd.read_csv(args.scores)
     out = {path.name: path for path in args.out}
     for name, spec in args.figures.items():
-        save(plot_curves(scores, spec), out[f"{name}.pdf"], out[f"{name}.png"])
-        table = summary(curves(scores, spec), spec)
+        if spec["y"] == "stages":
+            figure, table = plot_stages(scores, spec), stage_times(scores, spec)
+        else:
+            figure, table = plot_curves(scores, spec), summary(curves(scores, spec), spec)
+        save(figure, out[f"{name}.pdf"], out[f"{name}.png"])
         write_text(out[f"{name}.csv"], table.to_csv(index=False, float_format="%.6g"))
 
 

@@ -1,0 +1,23 @@
+"""Write the report of a run: one HTML file that needs no other."""
+
+import argparse
+import json
+from pathlib import Path
+
+from lssc.artifacts import write_text
+from lssc.recipes import load
+from lssc.report import page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", type=json.loads, required=True, help="the config as JSON, as Snakemake prints it")
+    parser.add_argument("--claims", type=Path, required=True, help="what became of the paper's claims")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    claims = json.loads(args.claims.read_text(encoding="utf-8"))
+    write_text(args.out, page(load(args.config), claims))
+
+
+if __name__ == "__main__":
+    main()
