@@ -7,7 +7,7 @@ ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits scale test paper archive repeat lint bench docs lock help
+.PHONY: demo digits scale test paper archive repeat lint bench keep docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -19,6 +19,7 @@ help:
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 25 minutes, to docs/benchmarks.md"
+	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
 
@@ -90,6 +91,11 @@ lint: $(READY)
 # MNIST=data.h5 gives features of digits where no run of experiment `mnist` lies in results.
 bench: $(COMPILED)
 	$(ON_PATH) python benchmarks/run.py $(if $(MNIST),--mnist $(MNIST))
+
+# After a run of `paper`: its tables and figures into docs, and the numbers into the documents.
+keep: $(READY)
+	$(ON_PATH) python docs/keep.py $(RESULTS)
+	$(MAKE) docs
 
 docs: $(READY)
 	$(ON_PATH) python docs/tables.py

@@ -1,0 +1,35 @@
+"""Keep what a reader wants of a run: `python docs/keep.py results`, then `make docs`.
+
+Tables and provenance go to docs/results, figures as PNG to docs/figures. Of a sweep its means are kept, not every trial.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+
+
+def keep(results: Path) -> None:
+    for experiment in sorted((results / "experiments").iterdir()):
+        tables, figures = DOCS / "results" / experiment.name, DOCS / "figures" / experiment.name
+        sweep = (experiment / "sweep.csv").exists()
+        copy(tables, [experiment / name for name in ("provenance.json", "agreement.csv")])
+        if sweep:
+            copy(tables, [experiment / name for name in ("sweep.csv", "best.csv")])
+            shutil.copyfile(experiment / "sweep.png", figures.with_suffix(".png"))
+        else:
+            copy(tables, [experiment / "scores.csv", *experiment.glob("figures/*.csv")])
+            copy(figures, [*experiment.glob("figures/*.png"), *experiment.glob("pictures/*.png")])
+    copy(DOCS / "results", [results / name for name in ("claims.json", "claims.csv")])
+
+
+def copy(folder: Path, files: list[Path]) -> None:
+    """Into a folder, those that are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in filter(Path.exists, files):
+        shutil.copyfile(file, folder / file.name)
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))
