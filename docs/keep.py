@@ -1,6 +1,6 @@
 """Keep what a reader wants of a run: `python docs/keep.py results`, then `make docs`.
 
-Tables and provenance go to docs/results, figures as PNG to docs/figures. Of a sweep its means are kept, not every trial.
+Tables and provenance go to docs/results, figures as PNG to docs/figures. Sweeps keep their means, not every trial.
 """
 
 import shutil

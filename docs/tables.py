@@ -25,7 +25,13 @@ DOCS = Path(__file__).parent
 DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md", DOCS / "claims.md")
 BLOCK = re.compile(r"(<!-- (accuracies|growth|verdicts|claims)((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
-MARKS = {"holds": "✔ holds", "holds in part": "◐ in part", "does not hold": "✘ does not hold", "not run": "– not run"}
+MARKS = {
+    "holds": "✔ holds",
+    "holds in part": "◐ in part",
+    "does not hold": "✘ does not hold",
+    "undecided": "? undecided",
+    "not run": "– not run",
+}
 
 
 def accuracies(name: str, timed_at: int) -> str:
@@ -99,7 +105,7 @@ def finding(f: dict) -> str:
     from lssc.claims import number
 
     estimate, low, high = (number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
-    mark = "✔" if f["holds"] else "✘"
+    mark = {True: "✔", False: "✘", None: "?"}[f["holds"]]
     cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], mark
     return f"| {' | '.join(map(str, cells))} |"
 

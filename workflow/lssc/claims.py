@@ -1,8 +1,9 @@
 """The paper's claims as statements that the score tables confirm or not.
 
 A claim asks for findings: a number estimated over trials, its 95 % interval, and the target that the whole interval
-must meet. It holds if every finding does, in part if some do. Comparisons are paired: both methods on the same trials.
-A claim that needs a run that is not there, or one of a single trial, is told as not run.
+must meet. A finding whose interval lies partly outside is open: so few trials do not tell. A claim holds if every
+finding does, in part if some do, does not if none does, and is undecided if all are open. Comparisons are paired: both
+methods on the same trials. A claim that needs a run that is not there, or one of a single trial, is told as not run.
 """
 
 from __future__ import annotations
@@ -36,10 +37,24 @@ class NotRun(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """What an interval must meet."""
+    """Where an interval must lie."""
 
     told: str
-    met_by: Callable[[Interval], bool]
+    low: float = -math.inf
+    high: float = math.inf
+    # Whether the bounds themselves are within.
+    closed: bool = True
+
+    def met_by(self, interval: Interval) -> bool | None:
+        """None if the interval lies partly within."""
+        if self._within(interval.low) and self._within(interval.high):
+            return True
+        apart = interval.high < self.low or interval.low > self.high
+        touching = not self.closed and (interval.high == self.low or interval.low == self.high)
+        return False if apart or touching else None
+
+    def _within(self, value: float) -> bool:
+        return self.low <= value <= self.high if self.closed else self.low < value < self.high
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ class Finding:
     high: float
     trials: int
     target: str
-    holds: bool
+    holds: bool | None
 
 
 @dataclass(frozen=True)
@@ -105,19 +120,19 @@ class Tables:
 
 
 def above(bound: float) -> Target:
-    return Target(f"above {bound:g}", lambda interval: interval.low > bound)
+    return Target(f"above {bound:g}", low=bound, closed=False)
 
 
 def at_least(bound: float) -> Target:
-    return Target(f"at least {bound:g}", lambda interval: interval.low >= bound)
+    return Target(f"at least {bound:g}", low=bound)
 
 
 def at_most(bound: float) -> Target:
-    return Target(f"at most {bound:g}", lambda interval: interval.high <= bound)
+    return Target(f"at most {bound:g}", high=bound)
 
 
 def between(low: float, high: float) -> Target:
-    return Target(f"{low:g} to {high:g}", lambda interval: low <= interval.low and interval.high <= high)
+    return Target(f"{low:g} to {high:g}", low, high)
 
 
 def place(at: Place) -> str:
@@ -488,10 +503,14 @@ def judge(claim: Claim, tables: Tables) -> dict[str, Any]:
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    held = [f.holds for f in findings]
+    held = {f.holds for f in findings}
     if not held:
         return "not run"
-    return "holds" if all(held) else "holds in part" if any(held) else "does not hold"
+    if held == {True}:
+        return "holds"
+    if held == {None}:
+        return "undecided"
+    return "holds in part" if True in held else "does not hold"
 
 
 def summary(findings: Sequence[Finding]) -> str:
@@ -510,11 +529,16 @@ def _sentence(what: str, group: Sequence[Finding]) -> str:
         text = f"{what}: {numbers} ({number(f.low, f.unit)} to {number(f.high, f.unit)}) at {f.where}"
     else:
         text = f"{what}: {numbers} at {_places(group)}"
-    failing = [f for f in group if not f.holds]
-    if not failing:
-        return f"{text}."
-    where = "" if len(group) == 1 else " anywhere" if len(failing) == len(group) else f" at {_places(failing)}"
-    return f"{text}; not surely {group[0].target}{where}."
+    remarks = [(f"not {group[0].target}", False), (f"open whether {group[0].target}", None)]
+    told = [_remark(words, group, [f for f in group if f.holds is answer]) for words, answer in remarks]
+    return "; ".join([text, *filter(None, told)]) + "."
+
+
+def _remark(words: str, group: Sequence[Finding], concerned: Sequence[Finding]) -> str:
+    """`not above 0 at m = 100`; nothing if it concerns no finding."""
+    if not concerned or len(group) == 1:
+        return words if concerned else ""
+    return f"{words} anywhere" if len(concerned) == len(group) else f"{words} at {_places(concerned)}"
 
 
 def _places(group: Sequence[Finding]) -> str:

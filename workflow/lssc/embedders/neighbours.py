@@ -14,10 +14,16 @@ from lssc.scaling import unit_rows
 from lssc.spectral import spectral_embedding
 from lssc.types import Embedding
 
+# Share of nonzero coefficients beyond which a dense product of codes is quicker than walking along what they share.
+DENSE = 0.18
+# Points whose dense products are formed at a time.
+CHUNK = 512
+
 
 def warm_up() -> None:
     load_spectral()
-    nearest_neighbours(sparse.csr_matrix(np.eye(2)), 1)
+    for codes in (np.eye(8), np.ones((2, 2))):
+        nearest_neighbours(sparse.csr_matrix(codes), 1)
 
 
 @component("embedder", "neighbours", warm_up=warm_up)
@@ -46,12 +52,17 @@ def embed_neighbours(
 def nearest_neighbours(codes: sparse.csr_matrix, t: int) -> sparse.csr_matrix:
     """W[i, j] = 1 if j is among the t points, i excluded, with the largest positive inner product of codes."""
     # Compiled code is loaded when it is needed.
-    from lssc.neighbour_kernel import search
+    from lssc.neighbour_kernel import pick_rows, search
 
-    n, turned = codes.shape[0], codes.tocsc()
-    found, counts = np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
-    by_point, by_landmark = ((M.indptr, M.indices, M.data) for M in (codes, turned))
-    search(*by_point, *by_landmark, np.zeros(n), np.empty(t), found, counts)
+    n = codes.shape[0]
+    best, found, counts = np.empty(t), np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
+    if codes.nnz > DENSE * np.prod(codes.shape):
+        C = codes.toarray()
+        for start in range(0, n, CHUNK):
+            pick_rows(C[start : start + CHUNK] @ C.T, start, best, found, counts)
+    else:
+        by_point, by_landmark = ((M.indptr, M.indices, M.data) for M in (codes, codes.tocsc()))
+        search(*by_point, *by_landmark, np.zeros(n), best, found, counts)
     columns = found[np.arange(t) < counts[:, None]]
     W = sparse.csr_matrix((np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
     W.sort_indices()
