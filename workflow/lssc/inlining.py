@@ -8,28 +8,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 # From the best to the smallest: pixels across, quality where pixels may change, colours where they may not.
-STEPS = ((1600, 80, 256), (1200, 65, 64), (1000, 50, 32), (800, 40, 32), (640, 35, 32))
-# All images of a page together, so that a page of forty figures can still be sent by mail or kept in git.
-BUDGET = 900_000
+STEPS = ((1600, 80, 256), (1200, 65, 64), (1000, 50, 32), (800, 40, 32), (640, 35, 32), (520, 30, 16))
+# All images of a page together, so that even one of fifty figures stays below a megabyte, to be sent by mail or kept in git.
+BUDGET = 740_000
 
 
 def data_uris(paths: Iterable[Path]) -> dict[Path, str]:
-    """A `data:` URI of every image: at the best step at which all fit the budget, or else at the last one."""
-    paths = list(paths)
-    for step in STEPS[:-1]:
-        if (uris := _within_budget(paths, *step)) is not None:
-            return uris
-    return {path: _uri(_encoded(path, *STEPS[-1])) for path in paths}
-
-
-def _within_budget(paths: Iterable[Path], *step: int) -> dict[Path, str] | None:
-    """The images at one step; None as soon as they are too much."""
-    uris, room = {}, BUDGET
-    for path in paths:
-        uris[path] = _uri(_encoded(path, *step))
-        room -= len(uris[path])
-        if room < 0:
-            return None
+    """A `data:` URI of every image, each as good as the budget allows: while all are too much, the largest gives way."""
+    steps = dict.fromkeys(paths, 0)
+    uris = {path: _uri(_encoded(path, *STEPS[0])) for path in steps}
+    while sum(map(len, uris.values())) > BUDGET:
+        able = [path for path, step in steps.items() if step + 1 < len(STEPS)]
+        if not able:
+            break
+        largest = max(able, key=lambda path: len(uris[path]))
+        steps[largest] += 1
+        uris[largest] = _uri(_encoded(largest, *STEPS[steps[largest]]))
     return uris
 
 
