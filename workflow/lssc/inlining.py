@@ -9,12 +9,12 @@ from pathlib import Path
 
 # From the best to the smallest: pixels across, quality where pixels may change, colours where they may not.
 STEPS = ((1600, 80, 256), (1200, 65, 64), (1000, 50, 32), (800, 40, 32), (640, 35, 32), (520, 30, 16))
-# All images of a page together, so that even one of fifty figures stays below a megabyte, to be sent by mail or kept in git.
+# All images of a page together: even a page of fifty figures stays below a megabyte, to be mailed or kept in git.
 BUDGET = 740_000
 
 
 def data_uris(paths: Iterable[Path]) -> dict[Path, str]:
-    """A `data:` URI of every image, each as good as the budget allows: while all are too much, the largest gives way."""
+    """A `data:` URI of every image, as good as the budget allows: while they are too much, the largest gives way."""
     steps = dict.fromkeys(paths, 0)
     uris = {path: _uri(_encoded(path, *STEPS[0])) for path in steps}
     while sum(map(len, uris.values())) > BUDGET:
