@@ -10,7 +10,7 @@ from PIL import Image
 from tests.conftest import changed
 
 from lssc import inlining
-from lssc.inlining import data_uris
+from lssc.inlining import inlined
 from lssc.recipes import load
 from lssc.report import link, made_by, number, page
 
@@ -170,7 +170,7 @@ def test_parameters_tell_who_set_them(page_of, image_config):
 def test_a_sweep_tells_what_it_tried_and_chose(page_of, small_config):
     words = " ".join(Page(page_of(changed(small_config, "run", ["sweeping"]))).text.split())
     assert "dataset = plain, raw; lam = 5, 10; scale_rows = true, false" in words
-    assert "lam = 10; scale_rows = false 0.91 0.02 4" in words
+    assert "lam = 10; scale_rows = false 0.910 0.020 4" in words
     assert "Shown but not chosen: scale_rows." in words
 
 
@@ -202,8 +202,15 @@ def test_links_start_from_the_page_and_are_quoted():
 def test_many_images_are_made_smaller_until_they_fit(tmp_path, monkeypatch, rng):
     path = tmp_path / "noise.png"
     Image.fromarray(rng.integers(256, size=(40, 1700, 3), dtype="uint8")).save(path)
-    best = len(data_uris([path])[path])
-    monkeypatch.setattr(inlining, "BUDGET", best // 4)
-    assert len(data_uris([path])[path]) <= best // 4
+    best = inlined([path])[path]
+    assert (best.width, best.height) == (816, 19)
+    monkeypatch.setattr(inlining, "BUDGET", len(best.uri) // 4)
+    smaller = inlined([path])[path]
+    assert len(smaller.uri) <= len(best.uri) // 4
+    assert (smaller.width, smaller.height) == (best.width, best.height)
     monkeypatch.setattr(inlining, "BUDGET", 0)
-    assert data_uris([path])[path].startswith("data:image/webp;base64,")
+    assert inlined([path])[path].uri.startswith("data:image/webp;base64,")
+
+
+def test_a_page_without_images_needs_no_room():
+    assert inlined([]) == {}

@@ -5,51 +5,52 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-# From the best to the smallest: pixels across, quality where pixels may change, colours where they may not.
-STEPS = ((1600, 80, 256), (1200, 65, 64), (1000, 50, 32), (800, 40, 32), (640, 35, 32))
-# All images of a page together, so that a page of forty figures can still be sent by mail or kept in git.
-BUDGET = 900_000
-
-
-def data_uris(paths: Iterable[Path]) -> dict[Path, str]:
-    """A `data:` URI of every image: at the best step at which all fit the budget, or else at the last one."""
-    paths = list(paths)
-    for step in STEPS[:-1]:
-        if (uris := _within_budget(paths, *step)) is not None:
-            return uris
-    return {path: _uri(_encoded(path, *STEPS[-1])) for path in paths}
+# From the best to the smallest: share of the width, quality where pixels may change, colours where they may not.
+STEPS = ((1.0, 80, 256), (0.75, 65, 64), (0.6, 50, 32), (0.5, 40, 32), (0.42, 35, 32), (0.36, 30, 16))
+# All images of a page together: even a page of fifty figures stays below a megabyte, to be mailed or kept in git.
+BUDGET = 740_000
+# Figures have so many pixels per inch, and a page has so many.
+DRAWN, SHOWN = 200, 96
 
 
-def _within_budget(paths: Iterable[Path], *step: int) -> dict[Path, str] | None:
-    """The images at one step; None as soon as they are too much."""
-    uris, room = {}, BUDGET
-    for path in paths:
-        uris[path] = _uri(_encoded(path, *step))
-        room -= len(uris[path])
-        if room < 0:
-            return None
-    return uris
+@dataclass(frozen=True)
+class Inlined:
+    """An image as a `data:` URI, with the size at which letters in it are as large as on paper."""
+
+    uri: str
+    width: int
+    height: int
 
 
-def _encoded(path: Path, width: int, quality: int, n_colours: int) -> bytes:
-    """The image as WebP in one of two ways, whichever is smaller: plots keep each pixel, pictures their shades."""
+def inlined(paths: Iterable[Path]) -> dict[Path, Inlined]:
+    """The images as good as the budget allows: while they are too much, one by one gives way, largest first."""
+    steps = dict.fromkeys(paths, 0)
+    images = {path: _inlined(path, *STEPS[0]) for path in steps}
+    while sum(len(image.uri) for image in images.values()) > BUDGET and min(steps.values()) + 1 < len(STEPS):
+        path = min(steps, key=lambda path: (steps[path], -len(images[path].uri)))
+        steps[path] += 1
+        images[path] = _inlined(path, *STEPS[steps[path]])
+    return images
+
+
+def _inlined(path: Path, scale: float, quality: int, n_colours: int) -> Inlined:
+    """As WebP in one of two ways, whichever is smaller: in a few colours at full width, or smaller with some loss."""
     from PIL import Image
 
     with Image.open(path) as file:
         image = file.convert("RGB")
     few = image.quantize(n_colours, dither=Image.Dither.NONE).convert("RGB")
-    exact = _webp(few, lossless=True)
-    image.thumbnail((width, 4 * width), Image.Resampling.LANCZOS)
-    return min(exact, _webp(image, quality=quality), key=len)
+    small = image.resize([max(1, round(scale * side)) for side in image.size], Image.Resampling.LANCZOS)
+    content = min(_webp(few, lossless=True), _webp(small, quality=quality), key=len)
+    uri = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+    return Inlined(uri, *(max(1, side * SHOWN // DRAWN) for side in image.size))
 
 
-def _webp(image: object, **how: object) -> bytes:
+def _webp(image: Any, **how: Any) -> bytes:
     held = io.BytesIO()
     image.save(held, format="WEBP", method=4, **how)
     return held.getvalue()
-
-
-def _uri(content: bytes) -> str:
-    return f"data:image/webp;base64,{base64.b64encode(content).decode()}"

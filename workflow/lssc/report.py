@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lssc import __version__
-from lssc.inlining import data_uris
+from lssc.inlining import inlined
 from lssc.recipes import PICTURES, STAGES, Experiment, Method, Study
 from lssc.registry import find
 
@@ -61,7 +61,7 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         made=made,
         facts=list(dict.fromkeys(key for group in made for key in group["facts"])),
         sources={id: source["source"] for e in experiments for id, source in e["made"].get("images", {}).items()},
-        uris={str(path): uri for path, uri in data_uris(images).items()},
+        inlined={str(path): image for path, image in inlined(images).items()},
     )
 
 
