@@ -140,7 +140,7 @@ def test_a_claim_shows_its_verdict_in_words_and_its_findings(page_of, small_conf
     parts = {**CLAIM, "verdict": "holds in part", "findings": [FINDING, {**FINDING, "holds": False, "estimate": -0.2}]}
     shown = Page(page_of(small_config, [CLAIM, parts]))
     words = " ".join(shown.text.split())
-    assert "1 × ✔ holds 1 × ◐ holds in part 0 × ✘ does not hold 0 × – not run" in words
+    assert "1 × ✔ holds 1 × ◐ holds in part 0 × ✘ does not hold 0 × ? undecided 0 × – not run" in words
     assert "0.035 0.01 to – accuracy 3 above 0 ✔ yes" in words
     assert "−0.2 0.01 to – accuracy 3 above 0 ✘ no" in words
     assert len(shown.all("details")) == 1

@@ -544,13 +544,13 @@ def _remark(words: str, group: Sequence[Finding], concerned: Sequence[Finding]) 
 def _places(group: Sequence[Finding]) -> str:
     """`m = 100, 200, 300` for findings that differ in one size."""
     key = group[0].where.split(" = ")[0]
-    return f"{key} = " + ", ".join(f.where.split(" = ")[-1].replace(",", "\u202f") for f in group)
+    return f"{key} = " + ", ".join(f.where.split(" = ")[-1] for f in group)
 
 
 def number(value: float, unit: str) -> str:
     """A number as a reader of its unit expects it."""
     if unit in ("accuracy", DIFFERENCE):
-        return f"{value:{'+' * (unit == DIFFERENCE)}.3f}"
+        return f"{value:{'+' * (unit == DIFFERENCE)}.3f}".replace("-", "−")
     if unit in ("exponent of n", "CPU seconds"):
         return f"{value:.2f}"
     return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"

@@ -23,7 +23,7 @@ from lssc.registry import find
 
 TEMPLATE = Path(__file__).parent.parent / "report" / "page.html"
 # In the order of display; the sign tells them apart where colours do not.
-VERDICTS = {"holds": "✔", "holds in part": "◐", "does not hold": "✘", "not run": "–"}
+VERDICTS = {"holds": "✔", "holds in part": "◐", "does not hold": "✘", "undecided": "?", "not run": "–"}
 SHOWN = {
     "accuracy": "clustering accuracy",
     "nmi": "normalised mutual information",
