@@ -61,7 +61,7 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         made=made,
         facts=list(dict.fromkeys(key for group in made for key in group["facts"])),
         sources={id: source["source"] for e in experiments for id, source in e["made"].get("images", {}).items()},
-        inlined={str(path): image for path, image in inlined(images).items()},
+        inlined={str(path): inlined(path) for path in images},
     )
 
 
