@@ -13,6 +13,8 @@ DOCS = Path(__file__).parent
 def keep(results: Path) -> None:
     for experiment in sorted((results / "experiments").iterdir()):
         tables, figures = DOCS / "results" / experiment.name, DOCS / "figures" / experiment.name
+        for stale in (tables, figures):
+            shutil.rmtree(stale, ignore_errors=True)
         sweep = (experiment / "sweep.csv").exists()
         copy(tables, [experiment / name for name in ("provenance.json", "agreement.csv")])
         if sweep:

@@ -12,7 +12,7 @@ Within a line, before numbers (a list of values of the last key gives as many nu
   `seconds` after the method, CPU seconds;
 - `<!-- best NAME METHOD t=3,10 -->`: of a sweep, docs/results/NAME/sweep.csv, the best mean accuracy of the settings
   that have these values;
-- `<!-- count VERDICT -->`: how many claims have it.
+- `<!-- count VERDICT -->`: how many claims have it, readings left out.
 """
 
 import csv
@@ -170,7 +170,7 @@ def filled(document: str) -> str:
 
 def numbers(kind: str, words: list[str]) -> str:
     if kind == "count":
-        return str(sum(claim["verdict"] == " ".join(words) for claim in judged()))
+        return str(sum(claim["verdict"] == " ".join(words) and not claim["reading"] for claim in judged()))
     return {"mean": means, "best": best}[kind](*words)
 
 

@@ -87,3 +87,19 @@ def test_experiments_use_the_points_that_suit_the_method(sweep, experiment, meth
 @pytest.mark.parametrize("sweep", REPORTED)
 def test_sweeps_share_no_trial_with_the_reported_experiments(sweep):
     assert STUDY.experiments[sweep].stream not in {STUDY.experiments[id].stream for id in REPORTED[sweep]}
+
+
+@pytest.mark.parametrize(
+    ("variant", "method"),
+    [
+        ("fsc_uniform_self", "fsc_uniform"),
+        ("fsc_uniform_explicit", "fsc_uniform"),
+        ("fsc_alternation", "fsc_nonuniform"),
+        ("fsc_sample", "fsc_nonuniform"),
+        ("ssc_admm_low_rank", "ssc_admm"),
+        ("ssc_admm_modified_plain", "ssc_admm_modified"),
+    ],
+)
+def test_a_variant_differs_in_one_thing_only(variant, method):
+    keys = ("lam", "alpha", "scale_rows", "n_init")
+    assert [STUDY.methods[variant].value(key) for key in keys] == [STUDY.methods[method].value(key) for key in keys]

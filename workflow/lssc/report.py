@@ -139,7 +139,10 @@ def _size(study: Study, experiment: Experiment) -> str:
 
 
 def _trials(experiment: Experiment) -> str:
-    return f"{experiment.trials} trial{'s' * (experiment.trials > 1)}"
+    told = f"{experiment.trials} trial{'s' * (experiment.trials > 1)}"
+    labels = {method.label: experiment.trials_of(method.id) for method in experiment.methods}
+    others = [f"{label} {trials}" for label, trials in labels.items() if trials != experiment.trials]
+    return f"{told} ({_list(others)})" if others else told
 
 
 def _figures(study: Study, experiment: Experiment) -> list[dict[str, str]]:

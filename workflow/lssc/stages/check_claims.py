@@ -25,7 +25,7 @@ def main() -> None:
     args = parser.parse_args()
     claims = judged(read(args.scores), read(args.agreement))
     rows = [{"claim": claim["id"], "verdict": claim["verdict"], **f} for claim in claims for f in claim["findings"]]
-    write_text(args.out, json.dumps(claims, indent=1) + "\n")
+    write_text(args.out, json.dumps(claims, indent=1, allow_nan=False) + "\n")
     write_text(args.table, as_csv(rows) if rows else "claim,verdict\n")
     counts = {verdict: sum(c["verdict"] == verdict for c in claims) for verdict in {c["verdict"] for c in claims}}
     # The log tells the outcome.
