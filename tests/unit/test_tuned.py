@@ -12,81 +12,56 @@ from lssc.tuning import best_settings
 
 REPO = Path(__file__).parents[2]
 STUDY = load(yaml.safe_load((REPO / "config/config.yaml").read_text()))
-# Sweep -> the experiments that report what it chose.
-REPORTED = {
-    "tuning": ("landmarks",),
-    "tuning_admm": ("landmarks",),
-    "tuning_points": ("points",),
-    "mnist_tuning": ("mnist",),
+# Experiment -> the sweeps that chose what it reports.
+SWEEPS = {
+    "landmarks": ("tuning", "tuning_lengths", "tuning_admm"),
+    "points": ("tuning_points",),
+    "mnist": ("mnist_tuning",),
 }
 # The same method, computed in a way that a sweep can afford.
 STANDS_FOR = {"ssc_admm": "ssc_admm_low_rank"}
-# Not chosen by a sweep: the number of atoms that the method's authors publish for these images.
-PUBLISHED = {("mnist_tuning", "ssc_omp")}
+REPORTED = [(id, method) for id in SWEEPS for method in STUDY.experiments[id].methods]
+every_method = pytest.mark.parametrize(
+    ("experiment", "method"), REPORTED, ids=[f"{experiment}-{method.id}" for experiment, method in REPORTED]
+)
+every_sweep = pytest.mark.parametrize("sweep", [sweep for sweeps in SWEEPS.values() for sweep in sweeps])
 
 
 def table(sweep):
     return list(csv.DictReader((REPO / f"docs/results/{sweep}/sweep.csv").open()))
 
 
-def swept(method, sweep):
-    """The id that a method of an experiment has in a sweep."""
-    return STANDS_FOR.get(method.id, method.id) if STANDS_FOR.get(method.id) in methods_of(sweep) else method.id
+def best(method, sweep):
+    """The row of a sweep that speaks for a method, with its parameters and dataset; None if it was not swept."""
+    held = json.loads(STUDY.held_values(sweep))
+    id = STANDS_FOR.get(method.id, method.id)
+    for row in best_settings(table(sweep), held):
+        if row["method"] == id:
+            setting = json.loads(row["setting"])
+            swept = next(m for m in STUDY.experiments[sweep].methods if m.id == id and dict(m.setting) == setting)
+            return row["accuracy"], setting, STUDY.experiments[sweep].dataset_of(swept)
+    return None
 
 
-def methods_of(experiment):
-    return {method.id for method in STUDY.experiments[experiment].methods}
-
-
-def best(sweep):
-    rows = best_settings(table(sweep), json.loads(STUDY.held_values(sweep)))
-    return {row["method"]: json.loads(row["setting"]) for row in rows}
-
-
-CHOSEN = [
-    (sweep, experiment, method)
-    for sweep, experiments in REPORTED.items()
-    for experiment in experiments
-    for method in STUDY.experiments[experiment].methods
-    if swept(method, sweep) in methods_of(sweep) and (sweep, method.id) not in PUBLISHED
-]
-every_choice = pytest.mark.parametrize(
-    ("sweep", "experiment", "method"), CHOSEN, ids=[f"{experiment}-{method.id}" for _, experiment, method in CHOSEN]
-)
-
-
-def test_every_reported_method_was_tuned_once():
-    reported = {(id, method.id) for ids in REPORTED.values() for id in ids for method in STUDY.experiments[id].methods}
-    chosen = [(experiment, method.id) for _, experiment, method in CHOSEN]
-    assert sorted(chosen) == sorted(reported - {("mnist", "ssc_omp")})
-
-
-@pytest.mark.parametrize("sweep", REPORTED)
+@every_sweep
 def test_the_kept_table_is_of_the_sweep_in_config(sweep):
     settings = {(method.id, json.dumps(dict(method.setting))) for method in STUDY.experiments[sweep].methods}
     assert settings == {(row["method"], row["setting"]) for row in table(sweep)}
 
 
-@every_choice
-def test_experiments_hold_the_best_setting(sweep, experiment, method):
-    wanted = {key: value for key, value in best(sweep)[swept(method, sweep)].items() if key != "dataset"}
+@every_method
+def test_a_reported_method_holds_the_best_setting_of_all_its_sweeps(experiment, method):
+    found = [choice for sweep in SWEEPS[experiment] if (choice := best(method, sweep))]
+    assert found
+    _, setting, dataset = max(found, key=lambda choice: choice[0])
+    wanted = {key: value for key, value in setting.items() if key != "dataset"}
     assert {key: method.value(key) for key in wanted} == wanted
+    assert STUDY.experiments[experiment].dataset_of(method) == dataset
 
 
-@every_choice
-def test_experiments_use_the_points_that_suit_the_method(sweep, experiment, method):
-    tuned = STUDY.experiments[sweep]
-    choice = next(
-        m
-        for m in tuned.methods
-        if m.id == swept(method, sweep) and dict(m.setting) == best(sweep)[swept(method, sweep)]
-    )
-    assert STUDY.experiments[experiment].dataset_of(method) == tuned.dataset_of(choice)
-
-
-@pytest.mark.parametrize("sweep", REPORTED)
+@every_sweep
 def test_sweeps_share_no_trial_with_the_reported_experiments(sweep):
-    assert STUDY.experiments[sweep].stream not in {STUDY.experiments[id].stream for id in REPORTED[sweep]}
+    assert STUDY.experiments[sweep].stream not in {STUDY.experiments[id].stream for id in SWEEPS}
 
 
 @pytest.mark.parametrize(

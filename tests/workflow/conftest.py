@@ -28,8 +28,13 @@ SMALL = {
                 "ssc_admm",
                 "ssc_lasso",
             ],
-            # One that counts, and one for a method that is not run here.
-            "overrides": {"ssc_admm": {"trials": 2}, "esc_raw": {"trials": 1}},
+            # The same points for all; and one for a method that is not run here.
+            "overrides": {
+                "ssc_admm": {"trials": 2},
+                "esc_raw": {"trials": 1},
+                "esc": {"dataset": "synthetic"},
+                "ssc_omp": {"dataset": "synthetic"},
+            },
         }
     },
 }
