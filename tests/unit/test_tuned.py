@@ -14,7 +14,7 @@ REPO = Path(__file__).parents[2]
 STUDY = load(yaml.safe_load((REPO / "config/config.yaml").read_text()))
 # Experiment -> the sweeps that chose what it reports.
 SWEEPS = {
-    "landmarks": ("tuning", "tuning_lengths", "tuning_admm"),
+    "landmarks": ("tuning", "tuning_lengths"),
     "points": ("tuning_points",),
     "mnist": ("mnist_tuning",),
 }
