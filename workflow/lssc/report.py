@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lssc import __version__
+from lssc.claims import number
 from lssc.inlining import inlined
 from lssc.recipes import PICTURES, STAGES, Experiment, Method, Study
 from lssc.registry import find
@@ -45,7 +45,7 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
     from jinja2 import Environment, StrictUndefined
 
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template.filters.update(number=number, link=lambda path: link(path, study.paths.report))
+    template.filters.update(link=lambda path: link(path, study.paths.report))
     experiments = [_experiment(study, study.experiments[id]) for id in study.run]
     images = [Path(figure["png"]) for e in experiments for figure in e["images"]]
     made = made_by({e["id"]: e["made"] for e in experiments})
@@ -55,7 +55,8 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         seed=study.seed,
         claims=claims,
         verdicts=VERDICTS,
-        counts=Counter(claim["verdict"] for claim in claims),
+        number=number,
+        counts=Counter(claim["verdict"] for claim in claims if not claim["reading"]),
         claim_files=[study.paths.claims, study.paths.findings],
         experiments=experiments,
         made=made,
@@ -68,16 +69,6 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
 def template_fingerprint() -> str:
     """A hash of the page's template, which no fingerprint of modules sees."""
     return hashlib.sha256(TEMPLATE.read_bytes()).hexdigest()[:16]
-
-
-def number(value: Any) -> str:
-    """A number as people write it; a dash for none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    told = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.3g}"
-    return told.replace("-", "−")
 
 
 def link(path: str, page: str) -> str:
