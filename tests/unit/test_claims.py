@@ -13,6 +13,7 @@ NAMES = {
     "fsc_uniform": "FSC-uniform",
     "fsc_nonuniform": "FSC-nonuniform",
     "esc": "ESC",
+    "esc_unit": "ESC (unit norm)",
     "esc_raw": "ESC (raw inner products)",
     "ssc_omp": "SSC-OMP",
     "ssc_admm": "SSC-ADMM",
@@ -29,6 +30,7 @@ PAPER = {
     "fsc_nonuniform": lambda n, m: (0.975 - 4 / m, 1e-3 * (n / 1000) ** 0.9 + 0.3 + m / 1e4),
     "esc": lambda n, m: (0.7, 0.3 * (n / 3000) ** 1.2),
     "esc_raw": lambda n, m: (0.69, 0.3),
+    "esc_unit": lambda n, m: (0.7, 0.3),
     "ssc_omp": lambda n, m: (0.85 if n != 8000 else 0.95, 1.0 * n / 3000),
     "ssc_admm": lambda n, m: (0.97, 200.0),
     "ssc_admm_low_rank": lambda n, m: (0.97, 20.0),
@@ -38,7 +40,7 @@ PAPER = {
     "fsc_uniform_explicit": lambda n, m: (0.97 - 8 / m, 5.0),
 }
 GRIDS = {
-    "landmarks": ([3600], [100, 200, 500], [*NAMES][:8]),
+    "landmarks": ([3600], [100, 200, 500], [*NAMES][:9]),
     "points": ([3000, 15000], [300], ["fsc_uniform", "fsc_nonuniform", "esc", "ssc_omp", "ssc_admm_modified"]),
     "admm_steps": ([3600], [300], ["ssc_admm", "ssc_admm_modified_plain"]),
     "self_coding": ([3600], [100, 500, 2000], ["fsc_uniform", "fsc_uniform_self"]),
