@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
+# Bytes of a file that git should keep, as `make lint` has it.
+LARGEST = 1_000_000
 
 
 def keep(results: Path) -> None:
@@ -27,10 +29,11 @@ def keep(results: Path) -> None:
 
 
 def copy(folder: Path, files: list[Path]) -> None:
-    """Into a folder, those that are there."""
+    """Into a folder, those that are there and small enough for git."""
     folder.mkdir(parents=True, exist_ok=True)
-    for file in filter(Path.exists, files):
-        shutil.copyfile(file, folder / file.name)
+    for file in files:
+        if file.exists() and file.stat().st_size <= LARGEST:
+            shutil.copyfile(file, folder / file.name)
 
 
 if __name__ == "__main__":

@@ -469,7 +469,7 @@ CLAIMS = (
     ),
     Claim(
         "sampling_costs_nothing", "Section 3",
-        f"Uniform sampling costs next to nothing ({NEGLIGIBLE:.0%} of the time) at every n.",
+        f"Uniform sampling costs next to nothing (at most {NEGLIGIBLE:g} of the time) at every n.",
         sampling_costs_nothing,
     ),
     Claim(
