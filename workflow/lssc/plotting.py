@@ -104,9 +104,9 @@ def _told(label: str, trials: int, most: int) -> str:
 
 
 def _colour(place: int) -> Any:
-    if place < len(COLOURS):
-        return sns.color_palette("colorblind")[COLOURS[place]]
-    return sns.color_palette("husl", 8)[(place - len(COLOURS)) % 8]
+    """Methods beyond the first few get the same colours, darker: they are variants, and differ in markers or dashes."""
+    colour = sns.color_palette("colorblind")[COLOURS[place % len(COLOURS)]]
+    return colour if place < len(COLOURS) else tuple(0.6 * part for part in colour)
 
 
 def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color: Any, **look: Any) -> None:
