@@ -224,12 +224,18 @@ def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series, colo
         setting = dict(zip(lines, key, strict=True))
         dataset = setting.get("set_dataset", rows["dataset"].iloc[0])
         look = {"color": colours[dataset], "linestyle": _dashes(setting.get("set_scale_rows", True)), "linewidth": 1.3}
-        axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **look)
+        if x == "set_dataset":
+            # Names of datasets are too long for ticks; the legend has their colours.
+            for id, accuracy in curve.items():
+                axes.plot(ticks[id], accuracy, marker="o", markersize=7, color=colours[id])
+        else:
+            axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **look)
     chosen = ticks[json.loads(best["setting"])[x[4:]]]
     axes.plot(chosen, best["accuracy"], "*", color="black", markersize=13, zorder=5)
     if min(ticks.values()) > 0:
         axes.set_xscale("log")
-    axes.set_xticks(list(ticks.values()), [f"{v:g}" if _is_number(v) else str(v) for v in ticks])
+    names = [f"{v:g}" if _is_number(v) else "" if x == "set_dataset" else str(v) for v in ticks]
+    axes.set_xticks(list(ticks.values()), names)
     axes.xaxis.set_minor_formatter(NullFormatter())
     best_of = f" (best {', '.join(NAMES.get(c[4:], c[4:]) for c in others)} at each)" if others else ""
     axes.set(xlabel=NAMES.get(x[4:], x[4:]) + best_of, ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
