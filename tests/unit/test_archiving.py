@@ -183,7 +183,7 @@ def test_the_packed_config_runs_what_was_run(archive, small_config):
     study = load(config)
     assert study.run == ("grid", "line")
     assert study.results == "results"
-    assert study.with_figures == ["line"]
+    assert [id for id in study.run if study.experiments[id].figures] == ["line"]
     for id in study.run:
         made, wanted = fragment(config, id), fragment(small_config, id)
         assert {**made, "results": ""} == {**wanted, "results": ""}
@@ -202,7 +202,7 @@ def test_keys_that_a_run_did_not_have_do_not_come_back(small_config):
 @pytest.mark.parametrize("last", [None, {"seeds": 1}])
 def test_without_the_last_config_scores_can_be_repeated_but_not_figures(small_config, last):
     config, told = whole_config({"line": fragment(small_config, "line")}, last)
-    assert load(config).with_figures == []
+    assert not load(config).experiments["line"].figures
     assert "no figures" in told[0]
 
 
