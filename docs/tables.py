@@ -25,13 +25,6 @@ DOCS = Path(__file__).parent
 DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md", DOCS / "claims.md")
 BLOCK = re.compile(r"(<!-- (accuracies|growth|verdicts|claims)((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
-MARKS = {
-    "holds": "✔ holds",
-    "holds in part": "◐ in part",
-    "does not hold": "✘ does not hold",
-    "undecided": "? undecided",
-    "not run": "– not run",
-}
 
 
 def accuracies(name: str, timed_at: int) -> str:
@@ -79,7 +72,7 @@ def judged() -> list[dict]:
 def verdicts() -> str:
     """Every claim with its verdict, as a Markdown table."""
     lines = ["| the paper says | where | verdict |", "|---|---|---|"]
-    lines += [f"| {cell(c['claim'])} | {c['source']} | {MARKS[c['verdict']]} |" for c in judged()]
+    lines += [f"| {cell(c['claim'])} | {c['source']} | {mark(c['verdict'])} |" for c in judged()]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +85,7 @@ def section(place: int, claim: dict) -> str:
     lines = [
         f"### {place}. {claim['claim']}",
         "",
-        f"{claim['source']}. **{MARKS[claim['verdict']]}.** {claim['summary']}",
+        f"{claim['source']}. **{mark(claim['verdict'])}.** {claim['summary']}",
         "",
     ]
     if claim["findings"]:
@@ -105,9 +98,16 @@ def finding(f: dict) -> str:
     from lssc.claims import number
 
     estimate, low, high = (number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
-    mark = {True: "✔", False: "✘", None: "?"}[f["holds"]]
-    cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], mark
+    met = {True: "✔", False: "✘", None: "?"}[f["holds"]]
+    cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], met
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def mark(verdict: str) -> str:
+    """As in the report."""
+    from lssc.report import VERDICTS
+
+    return f"{VERDICTS[verdict]} {verdict}"
 
 
 def cell(text: str) -> str:
