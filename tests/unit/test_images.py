@@ -6,8 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from tests.conftest import idx_file
 
-from lssc.artifacts import DamagedArtifact
-from lssc.errors import InputError
+from lssc.errors import DamagedArtifact, InputError
 from lssc.images import FILES, checked, find_files, read_images
 
 COUNTS = [14, 12, 10]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import registry, rows
-from lssc.artifacts import DamagedArtifact, Record, StoredRows, reading, writing
+from lssc.artifacts import Record, StoredRows, reading, writing
 from lssc.datasets.synthetic import DRAWS, synthetic
+from lssc.errors import DamagedArtifact
 from lssc.rows import RowBlocks, block_sizes
 from lssc.runner import make_artifact
 from lssc.stages.code_points import code_points

@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lssc.artifacts import DamagedArtifact, Record, reading, writing
+from lssc.artifacts import Record, reading, writing
+from lssc.errors import DamagedArtifact, telling
 from lssc.feature_files import ONLY, Features, feature_record
-from lssc.runner import Trial, make_artifact, set_aside
+from lssc.runner import Trial, make_artifact
 
 RECIPE = {"seed": 1, "n": 60}
 SYNTHETIC = {"kind": "dataset", "name": "synthetic", "params": {"noise": 0.1}}
@@ -239,12 +240,12 @@ def test_trials_of_a_damaged_block_are_computed_again(make, calls, damage):
 
 def test_a_damaged_file_is_moved_aside_so_that_it_is_made_again(make):
     path = make("t00-01")
-    message = set_aside(DamagedArtifact(path, "broken"))
+    with pytest.raises(SystemExit, match=rf"^{path}: broken.*run the same command again"), telling(path):
+        raise DamagedArtifact(path, "broken")
     assert not path.exists()
     assert path.with_name("data.h5.damaged").exists()
-    assert message.startswith(f"{path}: broken")
-    assert "run the same command again" in message
-    assert set_aside(DamagedArtifact(path, "gone")).startswith(f"{path}: gone")
+    with pytest.raises(SystemExit, match=f"^{path}: gone"), telling(path):
+        raise DamagedArtifact(path, "gone")
 
 
 def test_the_first_block_of_all_can_be_made_by_hand(tmp_path):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lssc.artifacts import DamagedArtifact, Record, writing
+from lssc.artifacts import Record, writing
+from lssc.errors import DamagedArtifact
 from lssc.recipes import load
 from lssc.tables import COLUMNS, as_csv, score_rows
 

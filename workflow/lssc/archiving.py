@@ -27,8 +27,8 @@ from typing import Any
 
 import yaml
 
-from lssc.artifacts import replacing
 from lssc.errors import InputError
+from lssc.files import replacing
 from lssc.provenance import commit
 from lssc.recipes import ConfigError, load
 

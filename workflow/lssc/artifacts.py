@@ -1,8 +1,8 @@
 """The only code that opens HDF5: one file per stage and block of trials, one group per trial.
 
-A file appears whole or not at all. Its first line says what it is and holds a checksum of all the rest, which is
-compared before HDF5 touches the file: a damaged HDF5 file can make the library crash or hang. Each trial carries its
-arrays and the facts about how they were made (recipe, seconds, convergence, ...).
+The first line of a file says what it is and holds a checksum of all the rest, which is compared before HDF5 touches
+it: a damaged HDF5 file can make the library crash or hang. Each trial carries its arrays and the facts about how they
+were made (recipe, seconds, convergence, ...).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,19 +20,13 @@ from typing import Any
 import h5py
 import numpy as np
 
+from lssc.errors import DamagedArtifact
+from lssc.files import replacing, sha256, stamp
 from lssc.rows import RowBlocks, Rows, is_held
 
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
-
-
-class DamagedArtifact(Exception):
-    """A file that is cut short, altered, or not ours."""
-
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: {reason}; it cannot be used and must be made again")
-        self.path = path
 
 
 @dataclass(frozen=True)
@@ -93,29 +88,6 @@ def writing(path: Path) -> Iterator[Writer]:
         with h5py.File(temporary, "w", userblock_size=HEAD) as file:
             yield Writer(file)
         _seal(temporary)
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path; the file written there takes the path's place once it is safely on disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # What a killed process left behind. Should it still be alive, it fails when it wants to finish: it lost its place.
-    for stale in path.parent.glob(f".{path.name}.*.tmp"):
-        stale.unlink(missing_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, path)
-        _sync(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_text(text)
 
 
 class Reader:
@@ -195,31 +167,35 @@ def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[t
         yield place, block
 
 
+def is_intact(path: Path) -> bool:
+    """Whether an artifact is as it was written: it has the time and size of then, or else its checksum."""
+    with path.open("rb") as file:
+        head = file.read(HEAD).split(b"\n")
+    if head[0].startswith(FORMAT) and stamp(path).encode() in head[1:]:
+        return True
+    try:
+        _check(path)
+    except DamagedArtifact:
+        return False
+    return True
+
+
 def _seal(path: Path) -> None:
-    """Write the first line: what the file is, and the checksum of everything behind it."""
+    """Write the first lines: what the file is, the checksum of everything behind them, and when it was written."""
+    now = time.time_ns() // 1000 * 1000
+    digest, size = sha256(path, HEAD), path.stat().st_size
     with path.open("r+b") as file:
-        file.seek(HEAD)
-        digest = hashlib.file_digest(file, "sha256")
-        file.seek(0)
-        file.write(FORMAT + digest.hexdigest().encode() + b"\n")
+        file.write(FORMAT + f"{digest}\n{now} {size}\n".encode())
+    os.utime(path, ns=(now, now))
 
 
 def _check(path: Path) -> None:
     with path.open("rb") as file:
         head = file.read(HEAD).split(b"\n")[0]
-        if not head.startswith(FORMAT):
-            raise DamagedArtifact(path, "is not an artifact of this version of the library, or was cut short")
-        if hashlib.file_digest(file, "sha256").hexdigest().encode() != head.removeprefix(FORMAT):
-            raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
-
-
-def _sync(path: Path) -> None:
-    """Have a file or folder reach the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    if not head.startswith(FORMAT):
+        raise DamagedArtifact(path, "is not an artifact of this version of the library, or was cut short")
+    if sha256(path, HEAD).encode() != head.removeprefix(FORMAT):
+        raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
 
 
 def _group(trial: int) -> str:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lssc.artifacts import DamagedArtifact
-from lssc.errors import InputError
+from lssc.errors import DamagedArtifact, InputError
 from lssc.idx import Bytes, parse_idx, read_bytes
 
 PARTS = ("train", "t10k")

@@ -18,7 +18,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from lssc.artifacts import replacing
+from lssc.files import sealing
 
 NAMES = {
     "m": "number of landmarks $m$",
@@ -56,7 +56,7 @@ def set_style() -> None:
 def save(figure: Figure, *paths: Path) -> None:
     for path in paths:
         kind = path.suffix[1:]
-        with replacing(path) as temporary:
+        with sealing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=METADATA[kind])
     plt.close(figure)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from lssc.blocks import Block, blocks
@@ -374,6 +375,11 @@ class Study:
         datasets = dict.fromkeys(wanted.dataset_of(method) for method in wanted.methods)
         found = (self.datasets[id].collection for id in datasets)
         return [id for id in dict.fromkeys(found) if id is not None]
+
+    def folders_of(self, experiments: Iterable[str]) -> list[Path]:
+        """The folders that these experiments write to: that of images and features is left alone without images."""
+        store = [self.store] if any(self.collections_of(id) for id in experiments) else []
+        return [Path(folder) for folder in [self.results, *store]]
 
     def data_recipe(self, dataset: str, n: int, block: str) -> str:
         data = self.datasets[dataset]

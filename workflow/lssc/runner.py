@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
-from lssc.artifacts import DamagedArtifact, Reader, Record, Writer, reading, writing
+from lssc.artifacts import Reader, Record, Writer, reading, writing
 from lssc.blocks import Block, siblings
-from lssc.errors import InputError
+from lssc.errors import DamagedArtifact, telling
 from lssc.feature_files import Features
 from lssc.registry import Component, find
 from lssc.rows import Rows
@@ -102,17 +102,6 @@ def run_stage(
         )
 
 
-@contextlib.contextmanager
-def telling(out: Path) -> Iterator[None]:
-    """End the program with one line where a file or a size cannot be used; a damaged artifact is moved aside."""
-    try:
-        yield
-    except DamagedArtifact as error:
-        sys.exit(set_aside(error))
-    except (InputError, OSError) as error:
-        sys.exit(f"while making {out}: {error}")
-
-
 def make_artifact(
     compute: Compute,
     *,
@@ -144,13 +133,6 @@ def make_artifact(
                 facts = _add_computed(writer, compute, trial, key)
             seconds = facts.get("seconds")
             print(f"trial {number}" + (f": {seconds:.3f} s" if seconds is not None else ""), file=sys.stderr)
-
-
-def set_aside(error: DamagedArtifact) -> str:
-    """Move a damaged artifact out of the way, so that the next run makes it again; the message says so."""
-    with contextlib.suppress(FileNotFoundError):
-        error.path.replace(error.path.with_name(error.path.name + ".damaged"))
-    return f"{error}; moved aside: run the same command again to rebuild it"
 
 
 def _add_computed(writer: Writer, compute: Compute, trial: Trial, key: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # This checkout's library, here and in every job, whatever else may be installed.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
@@ -15,7 +16,9 @@ from lssc import images as lssc_images
 from lssc import paths as lssc_paths
 from lssc import recipes as lssc_recipes
 from lssc import report as lssc_report
+from lssc.errors import InputError
 from lssc.fingerprint import fingerprint
+from lssc.ownership import FOLDERS, RUN
 from lssc.recipes import ConfigError, load
 from lssc.registry import module_of
 
@@ -32,6 +35,36 @@ wildcard_constraints:
     **lssc_paths.WILDCARDS,
 
 
+def run_alone(execute):
+    """Runs of this workflow own their folders from before they plan, for which Snakemake has no hook, to their end.
+
+    Snakemake's own lock outlives a killed run; this one does not.
+    """
+
+    def executed(*args, executor_plugin, executor_settings=None, **more):
+        if executor_plugin.common_settings.dryrun_exec:
+            return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
+        from lssc.runs import claimed
+
+        workflow.execution_settings.lock = False
+        remote = not executor_plugin.common_settings.local_exec
+        folders = study.folders_of(study.experiments if workflow.dag_settings.targets else study.run)
+        try:
+            with claimed(folders, remote=remote, tell=logger.warning) as run:
+                workflow.register_envvars(RUN, FOLDERS)
+                if hasattr(executor_settings, "jobname_prefix"):
+                    executor_settings.jobname_prefix = f"lssc-{run}"
+                return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
+        except (InputError, OSError) as error:
+            raise WorkflowError(str(error)) from None
+
+    return executed
+
+
+if workflow.is_main_process:
+    workflow.execute = run_alone(workflow.execute)
+
+
 def lift_local_rate_limit():
     # Snakemake's limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by the
     # thousandth job that takes a whole core. On one machine the cores are limit enough.
@@ -42,7 +75,7 @@ def lift_local_rate_limit():
 def keep_config():
     """For the archive: figures are in no experiment's provenance, as no score depends on them."""
     from lssc.archiving import LAST_CONFIG
-    from lssc.artifacts import write_text
+    from lssc.files import write_text
 
     write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
 

@@ -6,8 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from lssc.artifacts import write_text
 from lssc.claims import judged
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.tables import as_csv
 
 
@@ -23,10 +24,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="claims, verdicts and findings as JSON")
     parser.add_argument("--table", type=Path, required=True, help="the findings alone as CSV")
     args = parser.parse_args()
-    claims = judged(read(args.scores), read(args.agreement))
-    rows = [{"claim": claim["id"], "verdict": claim["verdict"], **f} for claim in claims for f in claim["findings"]]
-    write_text(args.out, json.dumps(claims, indent=1, allow_nan=False) + "\n")
-    write_text(args.table, as_csv(rows) if rows else "claim,verdict\n")
+    with telling(args.out):
+        claims = judged(read(args.scores), read(args.agreement))
+        rows = [{"claim": claim["id"], "verdict": claim["verdict"], **f} for claim in claims for f in claim["findings"]]
+        write_text(args.out, json.dumps(claims, indent=1, allow_nan=False) + "\n")
+        write_text(args.table, as_csv(rows) if rows else "claim,verdict\n")
     counts = {verdict: sum(c["verdict"] == verdict for c in claims) for verdict in {c["verdict"] for c in claims}}
     # The log tells the outcome.
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())), file=sys.stderr)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from lssc.artifacts import write_text
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.plotting import plot_sweep, save
 from lssc.tuning import best_settings, sweep_table
 
@@ -19,12 +20,13 @@ def main() -> None:
     for name in ("table", "best", "pdf", "png"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     args = parser.parse_args()
-    scores = pd.read_csv(args.scores)
-    rows = scores.to_dict("records")
-    best = pd.DataFrame(best_settings(rows, args.held))
-    for path, table in ((args.table, pd.DataFrame(sweep_table(rows))), (args.best, best)):
-        write_text(path, table.to_csv(index=False, float_format="%.6g"))
-    save(plot_sweep(scores, best, args.datasets), args.pdf, args.png)
+    with telling(args.table):
+        scores = pd.read_csv(args.scores)
+        rows = scores.to_dict("records")
+        best = pd.DataFrame(best_settings(rows, args.held))
+        for path, table in ((args.table, pd.DataFrame(sweep_table(rows))), (args.best, best)):
+            write_text(path, table.to_csv(index=False, float_format="%.6g"))
+        save(plot_sweep(scores, best, args.datasets), args.pdf, args.png)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lssc.artifacts import reading, write_text
+from lssc.artifacts import reading
 from lssc.blocks import Block
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.metrics import scores
-from lssc.runner import telling
 from lssc.tables import as_csv
 from lssc.types import Array
 
@@ -22,8 +23,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        rows = [row for pair in args.recipe for row in agreement(pair)]
-    write_text(args.out, as_csv(rows))
+        write_text(args.out, as_csv([row for pair in args.recipe for row in agreement(pair)]))
 
 
 def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:

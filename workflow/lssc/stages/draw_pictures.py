@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from lssc.artifacts import reading
+from lssc.errors import telling
 from lssc.images import Images, read_images
 from lssc.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
 from lssc.plotting import save
-from lssc.runner import telling
 from lssc.seeding import rng_for
 
 TRIAL = 0
@@ -42,14 +42,14 @@ def main() -> None:
     with telling(args.out[0]):
         images = read_images(args.images, sha256=recipe["sha256"])
         trials = [load_trial(wanted, images) for wanted in recipe["methods"]]
-    pictures = {
-        "landmarks": draw_landmarks(trials),
-        "clusters": draw_clusters(trials, rng_for(recipe["seed"], "clusters")),
-        "confusion": draw_confusion(trials),
-        "embedding": draw_embedding(trials, rng_for(recipe["seed"], "embedding")),
-    }
-    for name, figure in pictures.items():
-        save(figure, *(path for path in args.out if path.stem == name))
+        pictures = {
+            "landmarks": draw_landmarks(trials),
+            "clusters": draw_clusters(trials, rng_for(recipe["seed"], "clusters")),
+            "confusion": draw_confusion(trials),
+            "embedding": draw_embedding(trials, rng_for(recipe["seed"], "embedding")),
+        }
+        for name, figure in pictures.items():
+            save(figure, *(path for path in args.out if path.stem == name))
 
 
 if __name__ == "__main__":

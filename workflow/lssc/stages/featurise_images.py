@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 from lssc.artifacts import writing
+from lssc.errors import telling
 from lssc.feature_files import ONLY, feature_record
 from lssc.images import read_images
 from lssc.registry import find
-from lssc.runner import telling
 from lssc.timing import timed
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lssc.artifacts import replacing, write_text
-from lssc.errors import InputError
+from lssc.errors import InputError, telling
+from lssc.files import replacing, write_text
 from lssc.images import FILES, checked, find_files
 from lssc.registry import find
 
@@ -53,11 +53,12 @@ def main() -> None:
             source, files = fetch(args.recipe, Path(scratch))
         except (InputError, OSError) as error:
             sys.exit(f"images {args.recipe['images']}: {error}")
-    for path in args.out:
-        with replacing(path) as temporary:
-            temporary.write_bytes(files[path.name])
-    told = {"source": source, "sha256": args.recipe["sha256"], "images_per_class": args.recipe["counts"]}
-    write_text(args.source, json.dumps(told, indent=2) + "\n")
+    with telling(args.source.parent):
+        for path in args.out:
+            with replacing(path) as temporary:
+                temporary.write_bytes(files[path.name])
+        told = {"source": source, "sha256": args.recipe["sha256"], "images_per_class": args.recipe["counts"]}
+        write_text(args.source, json.dumps(told, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from lssc.artifacts import write_text
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.provenance import provenance
 from lssc.recipes import load
-from lssc.runner import telling
 from lssc.tables import as_csv, score_rows
 
 
@@ -20,10 +20,9 @@ def main() -> None:
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        rows = list(score_rows(load(args.config), args.experiment))
-    sources = {path.parent.name: json.loads(path.read_text()) for path in args.sources}
-    write_text(args.out, as_csv(rows))
-    write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
+        sources = {path.parent.name: json.loads(path.read_text()) for path in args.sources}
+        write_text(args.out, as_csv(list(score_rows(load(args.config), args.experiment))))
+        write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
 
 
 if __name__ == "__main__":

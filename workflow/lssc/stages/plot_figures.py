@@ -2,11 +2,14 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from lssc.artifacts import write_text
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.plotting import curves, plot_curves, plot_stages, save, stage_times, summary
 
 
@@ -16,9 +19,13 @@ def main() -> None:
     parser.add_argument("--figures", type=json.loads, required=True, help="JSON, as Snakemake prints it")
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF, PNG and CSV file for each figure")
     args = parser.parse_args()
-    scores = pd.read_csv(args.scores)
-    out = {path.name: path for path in args.out}
-    for name, spec in args.figures.items():
+    with telling(args.out[0].parent):
+        draw(pd.read_csv(args.scores), args.figures, {path.name: path for path in args.out})
+
+
+def draw(scores: pd.DataFrame, figures: Mapping[str, Any], out: Mapping[str, Path]) -> None:
+    """Every figure by its name, as PDF, PNG and CSV."""
+    for name, spec in figures.items():
         if spec["y"] == "stages":
             figure, table = plot_stages(scores, spec), stage_times(scores, spec)
         else:

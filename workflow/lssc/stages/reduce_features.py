@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from lssc.artifacts import reading, writing
+from lssc.errors import telling
 from lssc.feature_files import ONLY, Features, feature_record
 from lssc.pca import Pca, fit_pca, flat_features
-from lssc.runner import telling
 from lssc.timing import timed
 
 

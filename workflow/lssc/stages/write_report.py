@@ -4,7 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from lssc.artifacts import write_text
+from lssc.errors import telling
+from lssc.files import write_text
 from lssc.recipes import load
 from lssc.report import page
 
@@ -15,8 +16,9 @@ def main() -> None:
     parser.add_argument("--claims", type=Path, required=True, help="what became of the paper's claims")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    claims = json.loads(args.claims.read_text(encoding="utf-8"))
-    write_text(args.out, page(load(args.config), claims))
+    with telling(args.out):
+        claims = json.loads(args.claims.read_text(encoding="utf-8"))
+        write_text(args.out, page(load(args.config), claims))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,262 @@
+"""Runs that are killed, crowded out or given damaged files end with the same scores as one left in peace.
+
+Every test ends with the command it began with: nothing is unlocked, forced or cleaned up in between.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import psutil
+import pytest
+
+from lssc.ownership import RUN, owner_of
+from tests.workflow.conftest import Pipeline, jobs
+
+ROUNDS = 25
+SCORES = "results/experiments/landmarks/scores.csv"
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    return Pipeline(tmp_path / "run")
+
+
+@pytest.fixture
+def begin():
+    """Start a run in a process group of its own; whatever is left of it is killed at the end of the test."""
+    started = []
+
+    def start(pipeline: Pipeline, *options: str) -> subprocess.Popen:
+        output = (pipeline.folder / "output").open("a")
+        process = subprocess.Popen(
+            pipeline.command(*options), stdout=output, stderr=output, env=environment(), start_new_session=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        kill_group(process)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def wait_for(what, seconds: float = 120):
+    """The first truth that `what` returns."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not seen in {seconds} s")
+
+
+def jobs_of(pipeline: Pipeline) -> list[psutil.Process]:
+    """The processes of the run that owns, or owned last, the results."""
+    owner, found = owner_of(pipeline.folder / "results"), []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if owner and process.environ().get(RUN) == owner.id and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def labels(pipeline: Pipeline) -> dict[str, np.ndarray]:
+    found = {}
+    for path in pipeline.artifacts("labels"):
+        with h5py.File(path) as file:
+            for trial, group in file.items():
+                found[f"{path.relative_to(pipeline.folder)} {trial}"] = group["labels"][()]
+    return found
+
+
+def check_same(pipeline: Pipeline, finished: Pipeline) -> None:
+    assert pipeline.scores() == finished.scores()
+    ours, theirs = labels(pipeline), labels(finished)
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        np.testing.assert_array_equal(ours[name], value, err_msg=name)
+
+
+def made(pipeline: Pipeline) -> list[Path]:
+    """Everything a run keeps."""
+    kinds = ("h5", "csv", "json", "png", "pdf", "html")
+    return sorted(p for kind in kinds for p in pipeline.folder.glob(f"results/**/*.{kind}"))
+
+
+def harm(path: Path, chance: random.Random) -> None:
+    """Cut a file short, or turn over some of its bytes."""
+    content = bytearray(path.read_bytes())
+    if chance.random() < 0.5:
+        content = content[: chance.randrange(len(content) or 1)]
+    else:
+        for _ in range(chance.randint(1, 8)):
+            content[chance.randrange(len(content))] ^= chance.randint(1, 255)
+    path.write_bytes(content)
+
+
+def test_killed_again_and_again_with_files_damaged_in_between(fresh, finished, begin):
+    seed = int.from_bytes(os.urandom(4), "little")
+    chance = random.Random(seed)
+    kills, harmed, finishes = 0, [], 0
+    while kills < ROUNDS:
+        run = begin(fresh)
+        try:
+            run.wait(timeout=chance.uniform(0.2, 14))
+        except subprocess.TimeoutExpired:
+            kill_group(run)
+            kills += 1
+        else:
+            # Done in one go: there is nothing left to disturb. Once more, from nothing.
+            assert run.returncode == 0, (fresh.folder / "output").read_text()[-3000:]
+            check_same(fresh, finished)
+            finishes += 1
+            subprocess.run(["rm", "-rf", str(fresh.folder / "results")], check=True)
+        if chance.random() < 0.5 and (files := made(fresh)):
+            harmed.append(chance.choice(files))
+            harm(harmed[-1], chance)
+    said = f"seed {seed}: {kills} kills, {finishes} runs that ended before, {len(harmed)} files damaged"
+    done = fresh.run()
+    assert done.returncode == 0, f"{said}\n{done.stderr[-4000:]}"
+    check_same(fresh, finished)
+    assert "Nothing to be done" in (again := fresh.run()).stdout + again.stderr
+    print(said)
+
+
+def test_every_kind_of_file_is_mended_by_the_next_run(pipeline, finished):
+    chance = random.Random(0)
+    victims = [
+        pipeline.artifacts("data")[0],
+        pipeline.artifacts("scores")[0],
+        pipeline.folder / SCORES,
+        pipeline.folder / "results/claims.json",
+        pipeline.folder / "results/experiments/landmarks/figures/fig1a.png",
+        pipeline.folder / "results/report.html",
+    ]
+    for victim in victims:
+        harm(victim, chance)
+    done = pipeline.run()
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert all(str(v.relative_to(pipeline.folder)) in done.stderr for v in victims)
+    check_same(pipeline, finished)
+    # Data are not needed any more, and stay away until they are.
+    assert all(v.exists() for v in victims[2:])
+
+
+def test_a_second_run_is_refused_and_harms_nothing(fresh, finished, begin):
+    first = begin(fresh)
+    wait_for(lambda: fresh.artifacts("data"))
+    for target in ([], [SCORES], ["results/experiments/points/scores.csv"]):
+        second = fresh.run(*target)
+        assert second.returncode != 0
+        told = [line for line in second.stderr.splitlines() if "another run is under way" in line]
+        assert len(told) == 1
+        assert f"process {first.pid} on" in told[0]
+        assert "Traceback" not in second.stderr
+        assert jobs(second) == {}
+    # Looking is allowed.
+    assert fresh.run("--dry-run").returncode == 0
+    assert first.wait(timeout=300) == 0
+    check_same(fresh, finished)
+
+
+def test_jobs_that_outlive_their_killed_run_are_ended_before_anything_is_written(fresh, finished, begin):
+    # A job that takes minutes, so that it is under way when its run is killed and would still be when the next one ends.
+    fresh.experiment["n"] = [100, 4000]
+    fresh.experiment["methods"] = ["ssc_admm"]
+    fresh.experiment["overrides"] = {"ssc_admm": {"params": {"products": "plain"}}}
+    run = begin(fresh)
+    slow = wait_for(
+        lambda: [p for p in jobs_of(fresh) if "n4000" in " ".join(p.cmdline()) and "code_points" in str(p.cmdline())]
+    )
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    time.sleep(1)
+    assert any(p.is_running() for p in slow)
+    fresh.config = Pipeline(fresh.folder).config
+    done = fresh.run()
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "had left behind" in done.stderr
+    assert not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in slow)
+    assert fresh.scores() == finished.scores()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of a few megabytes, mounted for the test."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(place)], capture_output=True)
+    if done.returncode:
+        pytest.skip("mounting needs root")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.mark.parametrize("room", [0, 150_000, 600_000])
+def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_room(small_disk, finished, room):
+    pipeline = Pipeline(small_disk / "run")
+    ballast = small_disk / "ballast"
+    pipeline.command()
+    fill(ballast, leave=room)
+    done = pipeline.run()
+    assert done.returncode != 0
+    assert any("o space left" in line and "Traceback" not in line for line in done.stderr.splitlines())
+    assert "Traceback" not in done.stderr
+    ballast.unlink()
+    pipeline.finish()
+    check_same(pipeline, finished)
+
+
+def fill(path: Path, leave: int) -> None:
+    free = os.statvfs(path.parent).f_bavail * os.statvfs(path.parent).f_frsize
+    with path.open("wb") as file:
+        file.write(bytes(free - leave))
+
+
+def test_results_that_cannot_be_written_are_told_with_one_line(small_disk, finished):
+    pipeline = Pipeline(small_disk / "run")
+    subprocess.run(["cp", "-a", f"{finished.folder}/results", str(small_disk)], check=True)
+    (pipeline.folder.parent / "work").mkdir()
+    pipeline.config["results"] = str(small_disk / "results")
+    pipeline.command()
+    outside = small_disk.parent / "outside"
+    outside.mkdir()
+    (outside / "config.yaml").write_bytes((pipeline.folder / "config.yaml").read_bytes())
+    pipeline.folder = outside
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    done = pipeline.run()
+    assert done.returncode != 0
+    told = [line for line in done.stderr.splitlines() if "Read-only file system" in line]
+    assert len(told) == 1
+    assert str(small_disk / "results") in told[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_an_artifact_of_another_version_is_made_again(pipeline, finished):
+    old = pipeline.artifacts("codes")[0]
+    old.write_bytes(old.read_bytes().replace(b"lssc artifact 1 ", b"lssc artifact 9 ", 1))
+    for path in old.parent.glob("**/embedding.h5"):
+        path.unlink()
+    done = pipeline.run()
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert str(old.relative_to(pipeline.folder)) in done.stderr
+    assert jobs(done)["code_points"] == 1
+    assert old.with_name("codes.h5.damaged").exists()
+    check_same(pipeline, finished)

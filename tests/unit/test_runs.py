@@ -1,0 +1,273 @@
+"""One run at a time owns a folder; what earlier ones left behind is over before it begins."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lssc import runs
+from lssc.artifacts import Record, writing
+from lssc.errors import InputError
+from lssc.files import seal_of, write_text
+from lssc.ownership import FOLDERS, RUN, lock, owner_of
+
+# Another process that owns folders until it is killed.
+RUNNING = """
+import sys, time
+from pathlib import Path
+from lssc.runs import claimed
+with claimed([Path(sys.argv[1])], remote=False, tell=print) as run:
+    print(run, flush=True)
+    time.sleep(600)
+"""
+# A job that takes its time between the first byte and the last.
+WRITING = """
+import sys, time
+from pathlib import Path
+from lssc.files import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("by an earlier run")
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """What `claimed` sets for jobs goes away with the test."""
+    monkeypatch.setenv(RUN, "")
+    monkeypatch.setenv(FOLDERS, "")
+
+
+@pytest.fixture
+def start():
+    started = []
+
+    def begin(code, *args, **environment):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, args)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        started.append(process)
+        return process, process.stdout.readline().strip()
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def claim(*folders, remote=False):
+    told = []
+    with runs.claimed(folders, remote=remote, tell=told.append) as run:
+        return run, told
+
+
+def test_a_second_run_is_refused_with_one_line_that_names_the_first(tmp_path, start):
+    first, _ = start(RUNNING, tmp_path)
+    with pytest.raises(InputError, match=rf"^{tmp_path}: another run is under way there, process {first.pid} on ") as e:
+        claim(tmp_path)
+    assert "\n" not in str(e.value)
+    assert first.poll() is None
+
+
+def test_a_folder_that_both_need_is_enough_to_refuse(tmp_path, start):
+    start(RUNNING, tmp_path / "data")
+    with pytest.raises(InputError, match="data: another run"):
+        claim(tmp_path / "results", tmp_path / "data")
+    claim(tmp_path / "results")
+
+
+def test_a_killed_run_leaves_no_lock(tmp_path, start):
+    first, old = start(RUNNING, tmp_path)
+    first.kill()
+    first.wait()
+    run, told = claim(tmp_path)
+    assert (run != old, told) == (True, [])
+    assert owner_of(tmp_path).id == run
+
+
+def test_jobs_of_a_killed_run_are_ended_before_the_next_begins(tmp_path, start):
+    first, old = start(RUNNING, tmp_path)
+    job, said = start(WRITING, tmp_path / "x", **{RUN: old, FOLDERS: str(tmp_path)})
+    assert said == "begun"
+    first.kill()
+    first.wait()
+    _, told = claim(tmp_path)
+    job.wait(timeout=10)  # it would sleep on for minutes
+    assert len(told) == 1
+    assert told[0].startswith("ended 1 processes that the run of ")
+    assert not (tmp_path / "x").exists()
+
+
+def test_jobs_that_cannot_be_ended_are_waited_for(tmp_path):
+    claim(tmp_path)
+    # As if held by a job on another machine.
+    held = lock(tmp_path / ".jobs", fcntl.LOCK_SH)
+    code = "from lssc.runs import claimed; from pathlib import Path; import sys\n"
+    code += "with claimed([Path(sys.argv[1])], remote=False, tell=lambda line: print(line, flush=True)): print('mine')"
+    waiting = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert waiting.stdout.readline().strip() == f"{tmp_path}: waiting for jobs that an earlier run left behind"
+    time.sleep(0.5)
+    assert waiting.poll() is None
+    os.close(held)
+    assert waiting.communicate(timeout=10)[0].strip() == "mine"
+
+
+def test_a_job_that_starts_after_its_run_is_over_writes_nothing(tmp_path, monkeypatch):
+    old, _ = claim(tmp_path)
+    claim(tmp_path)
+    monkeypatch.setenv(RUN, old)
+    with pytest.raises(InputError, match="belongs to a later run"):
+        write_text(tmp_path / "x", "late")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_job_of_the_run_writes(tmp_path):
+    claim(tmp_path)
+    write_text(tmp_path / "x", "in time")
+    assert (tmp_path / "x").read_text() == "in time"
+
+
+def test_what_is_run_by_hand_writes(tmp_path, monkeypatch):
+    claim(tmp_path)
+    for name in (RUN, FOLDERS):
+        monkeypatch.delenv(name)
+    write_text(tmp_path / "x", "by hand")
+    assert (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"id": 3}', "\x00" * 400])
+def test_an_illegible_name_of_the_last_owner_is_no_obstacle(tmp_path, text):
+    (tmp_path / ".run").write_text(text)
+    run, _ = claim(tmp_path)
+    assert owner_of(tmp_path).id == run
+
+
+def test_where_there_are_no_locks_the_name_alone_shuts_earlier_jobs_out(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    old, _ = claim(tmp_path)
+    claim(tmp_path)
+    monkeypatch.setenv(RUN, old)
+    with pytest.raises(InputError, match="belongs to a later run"):
+        write_text(tmp_path / "x", "late")
+
+
+@pytest.fixture
+def fake_slurm(tmp_path, monkeypatch):
+    """squeue and scancel that remember jobs in a file: the real ones are met by tests/slurm."""
+    queue = tmp_path / "queue"
+    queue.write_text("")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, does in {"squeue": f"cat {queue}", "scancel": f'for i; do sed -i "/^$i /d" {queue}; done'}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    return queue
+
+
+def test_queued_jobs_of_the_earlier_run_are_cancelled_and_no_others(tmp_path, fake_slurm):
+    folder = tmp_path / "results"
+    old, _ = claim(folder, remote=True)
+    fake_slurm.write_text(f"11 lssc-{old}_abc\n12 lssc-{old}_abc\n13 somebody_else\n")
+    _, told = claim(folder)
+    assert fake_slurm.read_text() == "13 somebody_else\n"
+    assert told[0].startswith("ended 2 jobs on the cluster that the run of ")
+
+
+def test_a_queue_that_does_not_answer_stops_the_run(tmp_path, fake_slurm):
+    claim(tmp_path / "results", remote=True)
+    (tmp_path / "bin/squeue").write_text("#!/bin/sh\necho unable to contact slurm controller >&2; exit 1\n")
+    with pytest.raises(InputError, match="squeue: unable to contact slurm controller; jobs of an earlier run may"):
+        claim(tmp_path / "results")
+
+
+def artifact(path: Path) -> Path:
+    import numpy as np
+
+    with writing(path) as writer:
+        writer.add(0, Record({"x": np.arange(1000.0)}))
+    return path
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def age(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"lssc artifact 1", b"lssc artifact 0", 1))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("harm", [flip, cut, empty, age])
+def test_a_damaged_artifact_is_set_aside_when_a_run_begins(tmp_path, harm):
+    path, other = artifact(tmp_path / "a/x.h5"), artifact(tmp_path / "a/y.h5")
+    harm(path)
+    _, told = claim(tmp_path)
+    assert [line.split(":")[0] for line in told] == [str(path)]
+    assert not path.exists()
+    assert path.with_name("x.h5.damaged").exists()
+    assert other.exists()
+
+
+@pytest.mark.parametrize("harm", [flip, cut, empty])
+def test_a_damaged_table_is_set_aside_when_a_run_begins(tmp_path, harm):
+    write_text(tmp_path / "scores.csv", "a,b\n" + "1,2\n" * 100)
+    write_text(tmp_path / "other.csv", "a,b\n")
+    harm(tmp_path / "scores.csv")
+    _, told = claim(tmp_path)
+    assert len(told) == 1
+    assert (tmp_path / "scores.csv.damaged").exists()
+    assert not (tmp_path / "scores.csv").exists()
+    assert (tmp_path / "other.csv").exists()
+
+
+def test_what_was_only_touched_or_copied_is_kept(tmp_path):
+    path = artifact(tmp_path / "x.h5")
+    write_text(tmp_path / "scores.csv", "a,b\n")
+    os.utime(path)
+    os.utime(tmp_path / "scores.csv")
+    assert claim(tmp_path)[1] == []
+    assert path.exists()
+
+
+def test_what_still_has_its_time_is_not_read_again(tmp_path, monkeypatch):
+    artifact(tmp_path / "x.h5")
+    write_text(tmp_path / "scores.csv", "a,b\n")
+    monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("read though untouched"))
+    claim(tmp_path)
+
+
+def test_a_file_whose_seal_is_missing_or_that_is_missing_itself_is_no_damage(tmp_path):
+    write_text(tmp_path / "a.csv", "a\n")
+    write_text(tmp_path / "b.csv", "b\n")
+    seal_of(tmp_path / "a.csv").unlink()
+    (tmp_path / "b.csv").unlink()
+    assert claim(tmp_path)[1] == []
+
+
+def test_the_folder_of_another_run_inside_is_left_alone(tmp_path):
+    claim(tmp_path / "demo")
+    path = artifact(tmp_path / "demo/x.h5")
+    cut(path)
+    assert claim(tmp_path)[1] == []
+    assert path.exists()
