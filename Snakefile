@@ -1,7 +1,11 @@
 # Large-scale sparse subspace clustering using landmarks: config in, the paper's figures out.
+import logging
+
 from snakemake.utils import min_version
 
 min_version("9.27")
+# On a full disk Snakemake's log file takes no more lines; what is shown must not drown in tracebacks about it.
+logging.raiseExceptions = False
 
 
 configfile: f"{workflow.basedir}/config/config.yaml"

@@ -177,7 +177,7 @@ def test_a_second_run_is_refused_and_harms_nothing(fresh, finished, begin):
 
 
 def test_jobs_that_outlive_their_killed_run_are_ended_before_anything_is_written(fresh, finished, begin):
-    # A job that takes minutes, so that it is under way when its run is killed and would still be when the next one ends.
+    # A job that takes minutes: under way when its run is killed, and long after.
     fresh.experiment["n"] = [100, 4000]
     fresh.experiment["methods"] = ["ssc_admm"]
     fresh.experiment["overrides"] = {"ssc_admm": {"params": {"products": "plain"}}}

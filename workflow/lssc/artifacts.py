@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -73,6 +74,8 @@ class Writer:
             data = group.create_dataset(name, shape=array.shape, dtype=array.dtype)
             for place, block in _hashed(digest, name, array):
                 data[place] = block
+            # A disk without room has to show here, where it can be told: what HDF5 cannot write later makes it crash.
+            data.flush()
         facts = json.dumps(dict(record.facts), sort_keys=True, default=_plain)
         group.attrs.update(facts=facts, content=digest.hexdigest())
 
@@ -85,9 +88,31 @@ class Writer:
 def writing(path: Path) -> Iterator[Writer]:
     """Write an artifact: it takes its name only when every trial is on disk; on an error nothing is left behind."""
     with replacing(path) as temporary:
-        with h5py.File(temporary, "w", userblock_size=HEAD) as file:
+        with _created(temporary) as file:
             yield Writer(file)
         _seal(temporary)
+
+
+@contextlib.contextmanager
+def _created(path: Path) -> Iterator[h5py.File]:
+    """A new HDF5 file; OSError if it cannot be written, for want of room for example."""
+    file = None
+    try:
+        file = h5py.File(path, "w", userblock_size=HEAD)
+        yield file
+        file.flush()
+    except Exception as error:
+        if code := re.search(r"errno = (\d+)", str(error)):
+            # To close it would crash. It stays open, with all that refers to it, until the program ends.
+            _lost.append((file, error))
+            raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
+        if file:
+            file.close()
+        raise
+    file.close()
+
+
+_lost: list[Any] = []
 
 
 class Reader:

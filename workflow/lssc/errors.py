@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class InputError(Exception):
@@ -29,7 +33,12 @@ def telling(out: Path) -> Iterator[None]:
         set_aside(error.path)
         sys.exit(f"{error}; moved aside: run the same command again to rebuild it")
     except (InputError, OSError) as error:
-        sys.exit(f"while making {out}: {error}")
+        told = f"while making {out}: {error}"
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            # At an ordinary end HDF5 tries once more to write what it could not, and may crash on it.
+            print(told, file=sys.stderr, flush=True)
+            os._exit(1)
+        sys.exit(told)
 
 
 def set_aside(path: Path) -> None:

@@ -20,6 +20,8 @@ from lssc.ownership import FOLDERS, RUN, Owner, enter_owner, lock, owner_of
 
 # Seconds that what is told to end may take for it; Slurm itself gives a job 30 between the first signal and the last.
 PATIENCE = 120
+# A disk with less room than this is as good as full.
+ROOM = 2_000_000
 Tell = Callable[[str], object]
 
 
@@ -32,14 +34,14 @@ def claimed(folders: Sequence[Path], *, remote: bool, tell: Tell) -> Iterator[st
     run = Owner(uuid.uuid4().hex[:12], socket.gethostname(), os.getpid(), time.strftime("%Y-%m-%d %H:%M:%S"), remote)
     with contextlib.ExitStack() as stack:
         for folder in folders:
-            stack.callback(os.close, _lock_alone(folder))
+            with _writable(folder):
+                stack.callback(os.close, _lock_alone(folder))
         for earlier in {owner for owner in map(owner_of, folders) if owner}:
             _end(earlier, tell)
         for folder in folders:
-            jobs = _lock_out_jobs(folder, tell)
-            enter_owner(folder, run)
-            os.close(jobs)
-            set_damaged_aside(folder, tell)
+            with _writable(folder):
+                _enter(folder, run, tell)
+                set_damaged_aside(folder, tell)
         os.environ.update({RUN: run.id, FOLDERS: os.pathsep.join(map(str, folders))})
         yield run.id
 
@@ -49,6 +51,14 @@ def set_damaged_aside(folder: Path, tell: Tell) -> None:
     for path in _damaged(folder):
         set_aside(path)
         tell(f"{path}: cut short, altered or of another version; moved aside and made again where it is needed")
+
+
+def tell_full_disk(folders: Sequence[Path], tell: Tell) -> None:
+    """Say so if a disk has no room left: what failed for it may have had none to say why."""
+    for folder in folders:
+        free = shutil.disk_usage(folder).free
+        if free < ROOM:
+            tell(f"{folder}: no space left on its disk ({free:,} bytes); make room and run the same command again")
 
 
 def _damaged(folder: Path) -> Iterator[Path]:
@@ -70,6 +80,22 @@ def _lock_alone(folder: Path) -> int:
         owner = owner_of(folder)
         who = f", process {owner.pid} on {owner.host} since {owner.since}" if owner else ""
         raise InputError(f"{folder}: another run is under way there{who}; wait for it or end it") from None
+
+
+def _enter(folder: Path, run: Owner, tell: Tell) -> None:
+    jobs = _lock_out_jobs(folder, tell)
+    try:
+        enter_owner(folder, run)
+    finally:
+        os.close(jobs)
+
+
+@contextlib.contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written to: {error.strerror}") from None
 
 
 def _lock_out_jobs(folder: Path, tell: Tell) -> int:

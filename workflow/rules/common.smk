@@ -44,7 +44,7 @@ def run_alone(execute):
     def executed(*args, executor_plugin, executor_settings=None, **more):
         if executor_plugin.common_settings.dryrun_exec:
             return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
-        from lssc.runs import claimed
+        from lssc.runs import claimed, tell_full_disk
 
         workflow.execution_settings.lock = False
         remote = not executor_plugin.common_settings.local_exec
@@ -56,7 +56,10 @@ def run_alone(execute):
                     executor_settings.jobname_prefix = f"lssc-{run}"
                 return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
         except (InputError, OSError) as error:
-            raise WorkflowError(str(error)) from None
+            sys.exit(str(error))
+        except WorkflowError:
+            tell_full_disk(folders, logger.error)
+            raise
 
     return executed
 
