@@ -12,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-import h5py
 import numpy as np
 import psutil
 import pytest
@@ -77,21 +76,12 @@ def jobs_of(pipeline: Pipeline) -> list[psutil.Process]:
     return found
 
 
-def labels(pipeline: Pipeline) -> dict[str, np.ndarray]:
-    found = {}
-    for path in pipeline.artifacts("labels"):
-        with h5py.File(path) as file:
-            for trial, group in file.items():
-                found[f"{path.relative_to(pipeline.folder)} {trial}"] = group["labels"][()]
-    return found
-
-
 def check_same(pipeline: Pipeline, finished: Pipeline) -> None:
     assert pipeline.scores() == finished.scores()
-    ours, theirs = labels(pipeline), labels(finished)
+    ours, theirs = pipeline.labels(), finished.labels()
     assert ours.keys() == theirs.keys()
     for name, value in theirs.items():
-        np.testing.assert_array_equal(ours[name], value, err_msg=name)
+        np.testing.assert_array_equal(ours[name], value, err_msg=str(name))
 
 
 def made(pipeline: Pipeline) -> list[Path]:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 import yaml
 
@@ -82,6 +84,15 @@ class Pipeline:
         lines = (self.folder / "results/experiments/landmarks/scores.csv").read_text().splitlines()
         keep = [i for i, name in enumerate(lines[0].split(",")) if not re.search("seconds|peak_mb", name)]
         return [",".join(line.split(",")[i] for i in keep) for line in lines]
+
+    def labels(self) -> dict[tuple[str, ...], np.ndarray]:
+        """(path without its block, trial) -> labels."""
+        found = {}
+        for path in self.artifacts("labels"):
+            run = tuple(part for part in path.relative_to(self.folder).parts if not re.fullmatch(r"t\d+-\d+", part))
+            with h5py.File(path) as file:
+                found |= {(*run, trial): group["labels"][()] for trial, group in file.items()}
+        return found
 
     def artifacts(self, name: str) -> list[Path]:
         return sorted(self.folder.glob(f"results/synthetic*/**/{name}.h5"))

@@ -115,16 +115,25 @@ def test_another_block_size_takes_finished_trials_over(pipeline):
     assert len(new) == 3
 
 
-def test_labels_do_not_depend_on_cores_or_blocks(finished, tmp_path):
-    other = Pipeline(tmp_path / "other")
-    other.config["block"] = 1
-    other.finish(SCORES, cores=1)
-    assert other.scores() == finished.scores()
-    for path in finished.artifacts("labels"):
-        for trial in (0, 1):
-            alone = str(path).replace(str(finished.folder), str(other.folder)).replace("t00-01", f"t0{trial}-0{trial}")
-            key = f"trial_00{trial}/labels"
-            np.testing.assert_array_equal(arrays(alone)[key], arrays(path)[key])
+def five_trials(folder, *, block, cores):
+    pipeline = Pipeline(folder)
+    pipeline.config["block"] = block
+    pipeline.experiment["trials"] = 5
+    pipeline.experiment["overrides"]["ssc_admm"]["trials"] = 5
+    pipeline.finish(SCORES, cores=cores)
+    return pipeline
+
+
+def test_labels_and_scores_do_not_depend_on_cores_or_blocks(finished, tmp_path):
+    one, five = five_trials(tmp_path / "one", block=1, cores=1), five_trials(tmp_path / "five", block=5, cores=2)
+    assert one.scores() == five.scores()
+    # The finished run, of blocks of two on two cores, knows the first two trials alone.
+    assert set(finished.scores()) <= set(five.scores())
+    labels = one.labels()
+    assert labels.keys() == five.labels().keys()
+    assert len(labels) == 7 * 5
+    for run, found in {**five.labels(), **finished.labels()}.items():
+        np.testing.assert_array_equal(found, labels[run], err_msg=str(run))
 
 
 @pytest.fixture
