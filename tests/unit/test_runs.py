@@ -185,6 +185,13 @@ def test_queued_jobs_of_the_earlier_run_are_cancelled_and_no_others(tmp_path, fa
     assert told[0].startswith("ended 2 jobs on the cluster that the run of ")
 
 
+def test_a_run_that_ends_leaves_no_jobs_in_the_queue(tmp_path, fake_slurm):
+    with pytest.raises(KeyboardInterrupt), runs.claimed([tmp_path / "results"], remote=True, tell=print) as run:
+        fake_slurm.write_text(f"11 lssc-{run}_abc\n13 somebody_else\n")
+        raise KeyboardInterrupt
+    assert fake_slurm.read_text() == "13 somebody_else\n"
+
+
 def test_a_queue_that_does_not_answer_stops_the_run(tmp_path, fake_slurm):
     claim(tmp_path / "results", remote=True)
     (tmp_path / "bin/squeue").write_text("#!/bin/sh\necho unable to contact slurm controller >&2; exit 1\n")

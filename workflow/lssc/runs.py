@@ -43,7 +43,13 @@ def claimed(folders: Sequence[Path], *, remote: bool, tell: Tell) -> Iterator[st
                 _enter(folder, run, tell)
                 set_damaged_aside(folder, tell)
         os.environ.update({RUN: run.id, FOLDERS: os.pathsep.join(map(str, folders))})
-        yield run.id
+        try:
+            yield run.id
+        finally:
+            # An interrupted executor may leave jobs in the queue.
+            if remote:
+                with contextlib.suppress(InputError):
+                    _cancel_jobs(run.id)
 
 
 def set_damaged_aside(folder: Path, tell: Tell) -> None:
