@@ -5,6 +5,7 @@ rule select_landmarks:
         paths.landmarks,
     log:
         log_of(paths.landmarks),
+    priority: longest_first
     conda:
         "../../envs/environment.yaml"
     threads: 1

@@ -201,5 +201,8 @@ def in_report(files, category, caption, experiment):
 
 
 def longest_first(wildcards):
-    """Coding every point by all others takes longest: begun late, one such job would keep a run waiting at its end."""
+    """Coding every point by all others takes longest: begun late, one such job would keep a run waiting at its end.
+
+    Priorities do not reach back to what a job needs, so the rules before it have theirs: data, which take little, come first.
+    """
     return int(wildcards.n) if wildcards.selector == "all" else 0
