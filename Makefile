@@ -7,7 +7,7 @@ ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits scale test test-crash paper archive repeat lint bench keep docs lock help
+.PHONY: demo digits scale test test-crash test-slurm paper archive repeat lint bench keep docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -15,6 +15,7 @@ help:
 	@echo "make scale  FSC on up to a million points, in minutes"
 	@echo "make test   set up, then run every test"
 	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
+	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about five minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores"
@@ -60,6 +61,11 @@ test: $(COMPILED)
 # Twenty-five kills, damaged files, a full disk and other accidents.
 test-crash: $(COMPILED)
 	$(ON_PATH) python -m pytest tests/crash
+
+# Jobs cancelled, out of memory or left behind by a killed controller; a Slurm that is already here is left alone.
+test-slurm: $(COMPILED)
+	@$(ON_PATH) python tests/slurm/cluster.py
+	$(ON_PATH) python -m pytest -m slurm tests/slurm
 
 paper: $(COMPILED)
 	$(ON_PATH) snakemake --cores $(CORES)

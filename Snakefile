@@ -21,7 +21,8 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    lift_local_rate_limit()
+    lift_rate_limit()
+    mend_slurm_plugin()
     keep_config()
 
 

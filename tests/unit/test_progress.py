@@ -182,6 +182,29 @@ def test_a_second_attempt_is_no_failure(make, said, monkeypatch):
     assert said() == ["lssc: 1 job done in 10 s"]
 
 
+def test_jobs_of_a_cluster_are_submitted_and_those_of_a_group_end_together(make, said):
+    nodes = event(LogEvent.RESOURCES_INFO, nodes=100)
+    group = [record for i, rule in enumerate(("code", "embed")) for record in (begin(i, rule, 0), finish(i, 30))]
+    again = [
+        begin(2, "code", 30),
+        begin(3, "embed", 30),
+        fail(2, 40),
+        fail(3, 40),
+        begin(2, "code", 45),
+        begin(3, "embed", 45),
+    ]
+    handler = make(nodes, run_info(code=4, embed=4), *sorted(group, key=lambda record: record.created), *again)
+    handler.tick(START + 50)
+    for record in (finish(2, 75), finish(3, 75), begin(4, "code", 75), begin(5, "embed", 75)):
+        handler.handle(record)
+    handler.tick(START + 85)
+    assert said() == [
+        "lssc: 2 of 8 jobs done (25 %), 2 submitted (code 0:05, embed 0:05)",
+        # Two groups of two, 30 s each, one of them for 10 s already.
+        "lssc: 4 of 8 jobs done (50 %), 2 submitted (code 0:10, embed 0:10), about 50 s left",
+    ]
+
+
 @pytest.mark.parametrize(
     "settings", [{"dryrun": True}, {"quiet": {Quietness.ALL}}, {"quiet": {Quietness.PROGRESS, Quietness.RULES}}]
 )

@@ -54,12 +54,13 @@ class Pipeline:
     def experiment(self) -> dict:
         return self.config["experiments"]["landmarks"]
 
-    def command(self, *options: str, cores: int = 2) -> list[str]:
+    def command(self, *options: str, cores: int | None = 2) -> list[str]:
         (self.folder / "config.yaml").write_text(yaml.safe_dump(self.config))
         return [
             *(sys.executable, "-m", "snakemake", "--snakefile", str(self.repo / "Snakefile")),
             *("--directory", str(self.folder), "--configfile", str(self.folder / "config.yaml")),
-            *("--cores", str(cores), *options),
+            *(("--cores", str(cores)) if cores else ()),
+            *options,
         ]
 
     def run(self, *options: str, cores: int = 2) -> subprocess.CompletedProcess:

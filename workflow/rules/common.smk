@@ -6,6 +6,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 # This checkout's library, here and in every job, whatever else may be installed.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
@@ -68,11 +69,39 @@ if workflow.is_main_process:
     workflow.execute = run_alone(workflow.execute)
 
 
-def lift_local_rate_limit():
-    # Snakemake's limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by the
-    # thousandth job that takes a whole core. On one machine the cores are limit enough.
-    if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
+def lift_rate_limit():
+    # Snakemake's own limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by
+    # the thousandth job that takes a whole core, and be it the login node's. Cores, and the time that a submission takes,
+    # are limit enough; one that was asked for stays.
+    limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
+    if limiter and limiter.max_jobs / limiter.timespan >= 100:
         workflow.scheduler.job_rate_limiter = None
+
+
+def mend_slurm_plugin():
+    """Have the Slurm plugin say which jobs it submits, as other executors do, and what keeps it from submitting one.
+
+    Without, neither the log nor the lines on progress know what is under way; and errors, such as that of an account that
+    does not exist, are lost in a thread, while the run waits for ever.
+    """
+    executor = workflow.scheduler._executor
+    if type(executor).__module__ != "snakemake_executor_plugin_slurm":
+        return
+    begin, submit = executor.run_jobs, executor.run_job
+
+    def announced(jobs):
+        for job in jobs:
+            executor.run_job_pre(job)
+        begin(jobs)
+
+    def told(job):
+        try:
+            submit(job)
+        except Exception as error:
+            logger.error(f"job {job.jobid} was not submitted: {error}")
+            executor.report_job_error(SubmittedJobInfo(job))
+
+    executor.run_jobs, executor.run_job = announced, told
 
 
 def keep_config():

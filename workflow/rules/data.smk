@@ -1,6 +1,11 @@
 IMAGE_FILES = [paths.images(name) for name in lssc_images.FILES]
 
 
+# Nodes of a cluster often have no network.
+localrules:
+    fetch_images,
+
+
 rule fetch_images:
     output:
         files=IMAGE_FILES,

@@ -2,6 +2,7 @@
 
     lssc: 130 of 420 jobs done (31 %), 2 running (code_points ssc_admm 3:10, embed_points 0:02), about 14 min left
 
+On a cluster jobs are `submitted` instead, which may mean queued; all jobs of a group begin and end together.
 Every Snakemake on this path imports every logger plugin, so nothing heavy may be imported here.
 """
 
@@ -93,6 +94,7 @@ class Progress:
     started: float
     totals: dict[str, int]
     total: int  # of RUN_INFO: the one of PROGRESS leaves --until out of account
+    begun: str = "running"  # what is known of a job that is not done
     width: int = 1
     running: dict[int, Job] = field(default_factory=dict)
     finished: dict[str, list[float]] = field(default_factory=dict)
@@ -126,7 +128,7 @@ class Progress:
         percent = min(99, round(100 * self.done / self.total))  # 100 is for the end
         parts = [f"{self.done} of {self.total} jobs done ({percent} %)"]
         parts += [f"{len(self.failed)} failed"] * bool(self.failed)
-        parts += [f"{len(oldest)} running ({', '.join(names)})"] * bool(oldest)
+        parts += [f"{len(oldest)} {self.begun} ({', '.join(names)})"] * bool(oldest)
         parts += [f"about {duration(left)} left"] if left else []
         return "lssc: " + ", ".join(parts)
 
@@ -151,6 +153,7 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         quiet = {str(getattr(kind, "name", kind)).lower() for kind in self.common_settings.quiet or ()}
         self.silent = bool(self.common_settings.dryrun or quiet & {"all", "progress"})
+        self.begun = "running"
         self.progress: Progress | None = None
         self.ended = threading.Event()
         self.spoke = 0.0  # when the last line came
@@ -163,9 +166,11 @@ class LogHandler(LogHandlerBase):
         try:
             if self.progress:
                 self.progress.update(record)
+            elif record.event == LogEvent.RESOURCES_INFO and hasattr(record, "nodes"):  # a cluster's
+                self.begun = "submitted"
             elif record.event == LogEvent.RUN_INFO:  # only a run that has something to do logs it
                 totals = dict(record.stats)
-                self.progress = Progress(record.created, totals, totals.pop("total"))
+                self.progress = Progress(record.created, totals, totals.pop("total"), self.begun)
                 self.spoke = record.created
                 threading.Thread(target=self._watch, name="lssc-progress", daemon=True).start()
         except Exception:

@@ -1,0 +1,60 @@
+"""Runs through a real Slurm, beside a local one to compare with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crash.test_crash import begin
+from tests.slurm.cluster import Cluster, Unavailable
+from tests.workflow.conftest import REPO, Pipeline, finished
+
+__all__ = ["begin", "finished"]
+
+# Jobs of seconds are asked for every few seconds.
+IMPATIENT = {
+    "slurm": ("--slurm-init-seconds-before-status-checks", "3"),
+    "cluster-generic": ("--seconds-between-status-checks", "2"),
+}
+
+
+class Remote(Pipeline):
+    """A working folder whose runs go through a profile; some of the methods will do."""
+
+    def __init__(
+        self, folder: Path, profile: str, methods: list[str] | None = None, options: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(folder)
+        self.profile, self.options = profile, options
+        self.experiment["methods"] = methods or self.experiment["methods"]
+
+    def command(self, *options: str, cores: int | None = None) -> list[str]:
+        profile = ("--profile", str(REPO / "profiles" / self.profile), *IMPATIENT[self.profile])
+        return super().command(*profile, *options, *self.options, cores=None)
+
+    @property
+    def output(self) -> str:
+        return (self.folder / "output").read_text()
+
+    @property
+    def owner(self) -> str:
+        return json.loads((self.folder / "results/.run").read_text())["id"]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    try:
+        with Cluster() as cluster:
+            yield cluster
+    except Unavailable as reason:
+        pytest.exit(f"test-slurm cannot run here: {reason}", returncode=1)
+
+
+@pytest.fixture(autouse=True)
+def _left_clean(cluster: Cluster) -> Iterator[None]:
+    """What a failed test has left in the queue is not the next one's."""
+    yield
+    cluster.cancel_all()
