@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
@@ -24,7 +25,10 @@ PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "slurm-wlm-basic-plu
 CONF = Path("/etc/slurm/slurm.conf")
 MARK = "# Written by lssc's make test-slurm, which takes it away again."
 MEMORY = 6000  # MB that jobs may share
-PATIENCE = 30  # seconds for anything the daemons do
+PATIENCE = 60  # seconds for anything the daemons do
+
+
+T = TypeVar("T")
 
 
 class Unavailable(Exception):
@@ -34,7 +38,7 @@ class Unavailable(Exception):
 def configuration(folder: Path) -> str:
     """slurm.conf: jobs are bound to their CPUs, as on any cluster, and ended once they outgrow their memory."""
     host = socket.gethostname().split(".")[0]
-    cpus = len(os.sched_getaffinity(0))
+    cpus = min(2, len(os.sched_getaffinity(0)))  # so few that jobs have to wait
     return f"""{MARK}
 ClusterName=lssc
 SlurmctldHost={host}(127.0.0.1)
@@ -88,12 +92,14 @@ def install() -> None:
             raise Unavailable(f"apt-get {command[0]} failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
 
 
-def wait_until(holds: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-    end = time.monotonic() + patience
-    while not holds():
+def wait_until(holds: Callable[[], T], what: str) -> T:
+    """The first truth that comes back."""
+    end = time.monotonic() + PATIENCE
+    while not (found := holds()):
         if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not within {patience:.0f} s")
+            raise TimeoutError(f"{what}: not within {PATIENCE} s")
         time.sleep(0.1)
+    return found
 
 
 def say(*command: str) -> str:

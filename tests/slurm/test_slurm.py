@@ -8,8 +8,7 @@ import signal
 import numpy as np
 import pytest
 
-from tests.crash.test_crash import wait_for
-from tests.slurm.cluster import Cluster, say
+from tests.slurm.cluster import Cluster, say, wait_until
 from tests.slurm.conftest import Remote
 from tests.workflow.conftest import Pipeline
 
@@ -46,7 +45,7 @@ def test_cancelled_and_short_of_memory_a_run_ends_with_every_label_of_a_local_on
     less = f"gather_scores:mem_mb={TOO_LITTLE} if attempt == 1 else {ENOUGH}"
     run = Remote(tmp_path / "run", profile, methods, options=("--set-resources", less))
     controller = begin(run)
-    running = wait_for(lambda: run.artifacts("data") and cluster.jobs("RUNNING"))
+    running = wait_until(lambda: run.artifacts("data") and cluster.jobs("RUNNING"), "data are there")
     say("scancel", *running)
     assert controller.wait(timeout=300) == 0, run.output[-4000:]
     check_same(run, finished)
@@ -74,13 +73,13 @@ def test_jobs_of_a_killed_controller_are_gone_before_the_next_one_writes(profile
     methods = [*FEW, "ssc_lasso", "ssc_admm_modified"]
     run = Remote(tmp_path / "run", profile, methods, options=("--group-components", "codes=1"))
     controller = begin(run, SCORES)
-    wait_for(lambda: run.artifacts("landmarks") and cluster.jobs("RUNNING") and cluster.jobs("PENDING"))
+    wait_until(lambda: cluster.jobs("RUNNING") and cluster.jobs("PENDING"), "some jobs run and others wait")
     os.kill(controller.pid, signal.SIGKILL)
     controller.wait()
     left, killed = cluster.jobs(), run.owner
     assert left
     again = begin(run, SCORES)
-    wait_for(lambda: run.owner not in (None, killed))
+    wait_until(lambda: run.owner not in (None, killed), "the next run has the folder")
     assert not left.keys() & cluster.jobs().keys()
     assert again.wait(timeout=300) == 0, run.output[-4000:]
     assert "had left behind" in run.output
