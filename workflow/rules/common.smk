@@ -112,6 +112,15 @@ def keep_config():
     write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
 
 
+def as_it_is(text):
+    """A text as a params function: in a plain string Snakemake would take braces, of a label say, for wildcards."""
+
+    def param(wildcards):
+        return text
+
+    return param
+
+
 def images_recipe(wildcards):
     return study.images_recipe(wildcards.images)
 
