@@ -169,7 +169,9 @@ def config_with(config, part, params):
 
 def is_bad(hint, value):
     """Whether no parameter of this type may have the value: nonsense is still text, and an empty list is a list."""
-    return not (value == "nonsense" and hint in (str, Text)) and not (value == [] and get_origin(hint) is tuple)
+    return not (value == "nonsense" and getattr(hint, "__origin__", hint) in (str, Text)) and not (
+        value == [] and get_origin(hint) is tuple
+    )
 
 
 BAD = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.conftest import MISSING, changed, problems_of
+from tests.conftest import MISSING, REPO, changed, problems_of
 
 from lssc.paths import WILDCARDS
 from lssc.recipes import ConfigError, Part, load
@@ -174,15 +174,86 @@ GAPS = [
     ("experiments.grid.stream", "t\n"),
     ("results", "results\n"),
     ("experiments.sweeping.held", ["scale_row"]),
+    ("datasets.raw.generator.ambient_dim", 10**6),
+    ("experiments.grid.trials", 10**6),  # millions of runs
+    ("experiments.grid.trials", 10**12),
+    ("experiments.grid.n", [3 * 10**12]),
+    ("experiments.grid.m", list(range(3, 30_000))),
+    ("experiments.sweeping.sweep.omp", {key: list(range(1, 1000)) for key in ("k", "n_init", "max_iter")}),
+    ("experiments.line.figures", {f"f{i}": {"x": "m", "y": "nmi"} for i in range(101)}),
+    ("methods.fsc.label", "x" * 201),
+    ("methods.fsc.label", "two\nlines"),
+    ("methods.fsc.label", "\ud800"),
+    ("experiments.grid.title", "x" * 201),
+    ("experiments.grid.stream", "t" * 101),
+    ("seed", 2**63),
 ]
 
 
 @pytest.mark.parametrize(
     ("where", "value"),
-    [pytest.param(*gap, id=gap[0]) for gap in GAPS],
+    [pytest.param(*gap, id=f"{gap[0]}={gap[1]!r:.20}") for gap in GAPS],
 )
 def test_what_would_fail_in_a_job_is_refused_before(small_config, where, value):
     assert len(problems_of(changed(small_config, where, value))) == 1
+
+
+FOLDERS = {
+    "..": "is or holds the working folder",
+    ".": "is or holds the working folder",
+    "../../..": "is or holds the working folder",
+    "/": "is not allowed",
+    "": "is not allowed",
+    "-rf": "is not allowed",
+    "a b": "is not allowed",
+    "$(touch pwned)": "is not allowed",
+    "{n}": "is not allowed",
+    "a//b": "is not allowed",
+    "~/x": "is not allowed",
+    "x" * 101: "is not allowed",
+    "x/" * 260: "must have at most 500 characters",
+    str(REPO / "workflow/lssc"): "lies in the code of the workflow",
+    "data": "must not lie in each other",
+    "data/x": "must not lie in each other",
+    "data/../data/": "must not lie in each other",
+}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_that_results_would_share_is_refused(small_config, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    [line] = problems_of(changed(small_config, "results", folder))
+    assert line.startswith("config: results: ")
+    assert FOLDERS[folder] in line
+
+
+@pytest.mark.parametrize("folder", ["../elsewhere", "/scratch/me/results", "./here/", "database", "a.b-c_d/..e"])
+def test_any_other_folder_is_up_to_the_user(small_config, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    study = load(changed(small_config, "results", folder))
+    inside = Path(folder).resolve()
+    assert all(Path(path).resolve().is_relative_to(inside) for path in study.results_of("grid"))
+
+
+def test_a_long_id_has_no_file_to_fit(small_config):
+    small_config["experiments"]["x" * 101] = small_config["experiments"]["grid"]
+    [line] = problems_of(small_config)
+    assert line.endswith("use lower-case letters, digits and _, starting with a letter, at most 100")
+
+
+def test_what_one_job_could_not_be_told_is_refused(small_config):
+    config = changed(small_config, "experiments.line", {**small_config["experiments"]["line"], "trials": 1000})
+    assert load(changed(config, "experiments.line.block", 100))
+    config = changed(config, "experiments.line.compare", ["fsc", "esc"])
+    [line] = problems_of(changed(config, "experiments.line.block", 1))
+    assert line == "config: experiments.line.compare: more than one job can be told; take larger blocks"
+
+
+def test_of_a_great_many_problems_the_first_are_told(small_config):
+    config = changed(small_config, "experiments.grid.n", list(range(31, 151)))
+    lines = problems_of(config)
+    assert len(lines) == 51
+    assert lines[-1].startswith("config: and ")
 
 
 @pytest.mark.parametrize("change", [{"coder": {"name": "admm", "alpha": 20}}, {"embedder": "affinity"}])

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lssc import registry, rows
 from lssc.artifacts import HEAD, Record, StoredRows, reading, writing
 from lssc.datasets.synthetic import DRAWS, synthetic
-from lssc.errors import DamagedArtifact
+from lssc.errors import DamagedArtifact, InputError
 from lssc.rows import RowBlocks, block_sizes
 from lssc.runner import make_artifact
 from lssc.stages.code_points import code_points
@@ -258,7 +258,7 @@ def test_points_that_are_not_finite_are_refused_in_whichever_block_they_are(tmp_
     late = np.where(np.arange(30)[:, None] == 25, np.nan, X)
     for bad in (in_blocks(late, 7), late):
         stand_in(monkeypatch, "dataset", "synthetic", lambda n, bad=bad: Points(bad, LABELS))
-        with pytest.raises(ValueError, match="'synthetic' gave values that are not finite in trial 0"):
+        with pytest.raises(InputError, match="'synthetic' gave values that are not finite in trial 0"):
             generate(tmp_path / "x.h5")
         assert list(tmp_path.iterdir()) == []
 

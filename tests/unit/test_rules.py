@@ -37,7 +37,7 @@ def test_params_are_functions_or_hashes_as_snakemake_fills_wildcards_into_plain_
     assert [line for line in given if not re.fullmatch(allowed, line)] == []
 
 
-@pytest.mark.parametrize("path", (REPO / "workflow/report").glob("*.rst"), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((REPO / "workflow/report").glob("*.rst")), ids=lambda path: path.name)
 def test_captions_hold_ids_and_numbers_of_config_only(path):
     # Snakemake's own report reads captions as reStructuredText, which can hold HTML and take in any file.
     filled = [" ".join(field.split()) for field in re.findall(r"\{\{(.*?)\}\}", path.read_text(), re.DOTALL)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from lssc.errors import InputError
 from lssc.feature_files import Features
-from lssc.params import AtLeast
+from lssc.params import AtLeast, AtMost
 from lssc.pca import fit_pca, flat_features
 from lssc.registry import component
 from lssc.types import IndexArray, Points
@@ -23,7 +23,7 @@ def images(
     classes: tuple[int, ...] = (),
     path_maximum: bool = True,
     centre: bool = True,
-    dim: Annotated[int, AtLeast(1)] = 500,
+    dim: Annotated[int, AtLeast(1), AtMost(100_000)] = 500,
     pca_on: Literal["all", "subset"] = "all",
     features: Features,
     rng: np.random.Generator,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from lssc.artifacts import Record
+from lssc.errors import InputError
 from lssc.rows import RowBlocks
 from lssc.runner import Trial, run_stage
 from lssc.scaling import unit_rows
@@ -20,7 +21,7 @@ def generate_data(trial: Trial) -> Record:
 
     def finished(X: Array) -> Array:
         if not np.isfinite(X).all():
-            raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
+            raise InputError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
         return unit_rows(X) if trial.recipe["unit_norm"] else X
 
     if isinstance(points.X, RowBlocks):
