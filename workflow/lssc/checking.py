@@ -103,8 +103,8 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
             problems.append(
                 f"images.{id}.names: {len(entry['names'])} must be as many as counts, {len(entry['counts'])}"
             )
-        for source in entry["sources"]:
-            problems += _part_problems(f"images.{id}.sources", "source", source)
+        for place, source in enumerate(entry["sources"]):
+            problems += _part_problems(f"images.{id}.sources.{place}", "source", source)
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
