@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from lssc import files as files_module
-from lssc.artifacts import HEAD, Record, csr_arrays, csr_matrix, reading, writing
+from lssc.artifacts import HEAD, Record, csr_arrays, reading, writing
 from lssc.errors import DamagedArtifact
 from lssc.files import write_text
 
@@ -61,8 +61,8 @@ def test_what_is_written_is_read_again(path):
 
 @pytest.mark.parametrize("matrix", [CODES, sparse.csr_matrix((4, 3)), sparse.csr_matrix((0, 3))])
 def test_sparse_matrices_survive(tmp_path, matrix):
-    record = read(write(tmp_path / "x.h5", {7: Record(csr_arrays("codes", matrix))}))[7]
-    found = csr_matrix(record, "codes")
+    with reading(write(tmp_path / "x.h5", {7: Record(csr_arrays("codes", matrix))})) as reader:
+        found = reader.csr(7, "codes")
     assert found.shape == matrix.shape
     assert (found != matrix).nnz == 0
 

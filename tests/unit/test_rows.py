@@ -218,7 +218,7 @@ def test_distributions_of_z_have_the_tails_they_are_named_for():
 
 def recipe(kind, name, **more):
     part = {"kind": kind, "name": name, "params": {}}
-    return {"seed": 1, "n": 60, "n_clusters": 3, "block": "t00-00", "part": part, **more}
+    return {"seed": 1, "n": 30, "n_clusters": 3, "block": "t00-00", "part": part, **more}
 
 
 def generate(path, unit_norm=True):

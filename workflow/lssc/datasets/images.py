@@ -36,6 +36,8 @@ def images(
     labels = features.labels
     wanted = list(classes) or sorted(set(labels.tolist()))
     rows = chosen_rows(labels, wanted, n, rng)
+    if len(rows) != n:
+        raise InputError(f"n={n} cannot be divided among the {len(wanted)} classes that these images have")
     X = features.rows(rows)
     if pca_on == "subset":
         flat = flat_features(X, path_maximum=path_maximum)
