@@ -29,6 +29,7 @@ from lssc.rows import RowBlocks, Rows, is_held
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
 CSR = ("data", "indices", "indptr", "shape")
 # What the arrays of these names are: kinds of numbers, and how many axes.
 ARRAYS = {
@@ -314,6 +315,12 @@ def is_intact(path: Path) -> bool:
     except DamagedArtifact:
         return False
     return True
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is plainly HDF5, without the room that ours have at the start: somebody else's."""
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
 
 
 def _seal(path: Path) -> None:
