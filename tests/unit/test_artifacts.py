@@ -1,6 +1,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -15,6 +17,7 @@ from lssc import files as files_module
 from lssc.artifacts import HEAD, Record, csr_arrays, reading, writing
 from lssc.errors import DamagedArtifact
 from lssc.files import write_text
+from lssc.fingerprint import fingerprint
 
 CODES = sparse.csr_matrix(np.array([[0, 2.5, 0], [0, 0, 0], [-1.0, 0, 3]]))
 RECORDS = {
@@ -147,6 +150,16 @@ def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert files(path) == [".scores.csv.sha256", "scores.csv"]
+
+
+def test_text_is_written_in_any_locale(tmp_path):
+    code = "import sys\nfrom pathlib import Path\nfrom lssc.files import write_text\n"
+    code += "from lssc.fingerprint import fingerprint\nwrite_text(Path(sys.argv[1]), '\\u2714'); print(fingerprint('lssc.report'))"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", code, tmp_path / "x"]
+    done = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True, check=True)
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "✔"
+    assert done.stdout.strip() == fingerprint("lssc.report")
 
 
 def altered(path, change):

@@ -292,7 +292,7 @@ def _last_config(results: Path) -> Config | None:
 
 def _json(path: Path) -> Any:
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
             raise ValueError("no mapping")
         return found

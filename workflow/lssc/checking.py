@@ -39,7 +39,7 @@ def _shape_problems(config: Mapping[str, Any]) -> list[str]:
 
     # In JSON 3.0 is an integer; in Python it is no number of trials.
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_text()))
+    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_bytes()))
     errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     return [line for error in errors for line in _shape_lines(error)]
 

@@ -49,7 +49,7 @@ def sealing(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with sealing(path) as temporary:
-        temporary.write_text(text)
+        temporary.write_text(text, encoding="utf-8")
 
 
 def seal_of(path: Path) -> Path:
