@@ -154,7 +154,8 @@ def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
 def test_text_is_written_in_any_locale(tmp_path):
     code = "import sys\nfrom pathlib import Path\nfrom lssc.files import write_text\n"
-    code += "from lssc.fingerprint import fingerprint\nwrite_text(Path(sys.argv[1]), '\\u2714'); print(fingerprint('lssc.report'))"
+    code += "from lssc.fingerprint import fingerprint\nprint(fingerprint('lssc.report'))\n"
+    code += "write_text(Path(sys.argv[1]), '\\u2714')"
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-c", code, tmp_path / "x"]
     done = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True, check=True)

@@ -99,3 +99,18 @@ def test_a_single_class_can_be_drawn(shown, tmp_path):
 def test_pictures_of_what_is_not_run_are_refused(image_config, experiment, pictures, wanted):
     lines = problems_of(changed(image_config, f"experiments.{experiment}.pictures", pictures))
     assert [line.removeprefix("config: ")[: len(wanted)] for line in lines] == [wanted]
+
+
+def test_pictures_are_of_one_collection(image_config):
+    image_config["images"]["other"] = image_config["images"]["tiny"]
+    image_config["datasets"]["others"] = {
+        **image_config["datasets"]["two"],
+        "generator": {"name": "images", "collection": "other", "classes": [0, 2], "dim": 5},
+    }
+    seen = image_config["experiments"]["seen"]
+    seen["overrides"] = {"esc": {"dataset": "others"}}
+    seen["pictures"] = {"m": 6, "methods": ["fsc", "esc"]}
+    at = "config: experiments.seen.pictures.methods"
+    assert problems_of(image_config) == [
+        f"{at}: only methods on images of 'tiny', the experiment's first, can be drawn"
+    ]

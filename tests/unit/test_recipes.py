@@ -1,16 +1,13 @@
-import copy
 import json
 import math
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from tests.conftest import MISSING, REPO, changed, problems_of
 
 from lssc.paths import WILDCARDS
-from lssc.recipes import ConfigError, Part, load
+from lssc.recipes import Part, load
 
 
 def runs_of(study, experiments=None):
@@ -414,75 +411,3 @@ def test_recipes_name_everything_a_stage_needs(small_config):
     assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "part": part}
     figure = json.loads(study.figures_recipe("line"))["fig"]
     assert (figure["x"], figure["y"], figure["methods"]) == ("m", "accuracy", ["fsc", "omp"])
-
-
-def places(config, at=()):
-    """Every path into a config, lists included."""
-    yield at
-    items = config.items() if isinstance(config, dict) else enumerate(config) if isinstance(config, list) else ()
-    for key, value in items:
-        yield from places(value, (*at, key))
-
-
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers(-3, 100)
-    | st.floats(allow_nan=True)
-    | st.sampled_from(["", "lasso", "uniform", "plain", "grid", "x", "t\n", "1e3"])
-    | st.text(max_size=5)
-)
-KEYS = st.sampled_from(["name", "lam", "t", "dataset", "trials", "fsc"]) | st.text(max_size=5)
-VALUES = st.recursive(SCALARS, lambda v: st.lists(v, max_size=3) | st.dictionaries(KEYS, v, max_size=3), max_leaves=6)
-
-
-def put(config, place, value):
-    if not place:
-        return value
-    config = copy.deepcopy(config)
-    owner = config
-    for step in place[:-1]:
-        owner = owner[step]
-    owner[place[-1]] = value
-    return config
-
-
-def load_and_use(config):
-    """Everything that Snakemake asks of a study before it starts a job."""
-    study = load(config)
-    for experiment in study.run:
-        for wildcards in runs_of(study, [experiment]):
-            assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
-        load(json.loads(study.fragment(experiment)))
-        study.held_values(experiment)
-        for dataset in {wildcards["dataset"] for wildcards in runs_of(study, [experiment])}:
-            study.features_of(dataset)
-        for collection in study.collections_of(experiment):
-            assert study.shards_of(collection)
-            json.loads(study.images_recipe(collection))
-
-
-def assert_in_plain_words(error):
-    lines = str(error).splitlines()
-    assert lines
-    assert all(line.startswith("config: ") for line in lines)
-
-
-@settings(max_examples=60, phases=[Phase.generate])
-@given(st.data())
-def test_any_value_anywhere_in_the_demo_config_loads_or_is_refused_in_plain_words(demo_config, data):
-    place = data.draw(st.sampled_from(list(places(demo_config))))
-    try:
-        load(put(demo_config, place, data.draw(VALUES)))
-    except ConfigError as error:
-        assert_in_plain_words(error)
-
-
-@settings(max_examples=250, phases=[Phase.generate])
-@given(st.data())
-def test_any_value_anywhere_in_a_small_config_is_usable_or_refused(image_config, data):
-    place = data.draw(st.sampled_from(list(places(image_config))))
-    try:
-        load_and_use(put(image_config, place, data.draw(VALUES)))
-    except ConfigError as error:
-        assert_in_plain_words(error)

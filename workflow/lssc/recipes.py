@@ -556,6 +556,10 @@ def _pictures_problems(study: Study, experiment: Experiment) -> list[str]:
             problems.append(f"{at}.methods: {id!r} is not run by the experiment; {suggest(id, methods)}")
         elif study.datasets[experiment.dataset_of(methods[id])].collection is None:
             problems.append(f"{at}: the points of {experiment.dataset_of(methods[id])!r} are no images; remove it")
+    if not problems:
+        drawn = {study.datasets[experiment.dataset_of(methods[id])].collection for id in shown["methods"]}
+        if drawn != {first := study.collections_of(experiment.id)[0]}:
+            problems.append(f"{at}.methods: only methods on images of {first!r}, the experiment's first, can be drawn")
     return problems
 
 
