@@ -126,6 +126,7 @@ FORGERIES = {
     "long numbers": put("X", data=np.zeros((3, 4), dtype=np.longdouble)),
     "bytes the other way round": put("X", data=ARRAYS["X"].astype(">f8")),
     "whole numbers": put("X", data=np.zeros((3, 4), dtype=int)),
+    "beyond numbers": put("X", data=np.full((3, 4), 1e101)),
     "not finite": put("X", data=np.full((3, 4), np.nan)),
     "one axis": put("X", data=np.zeros(12)),
     "no columns": put("X", data=np.zeros((3, 0))),

@@ -148,6 +148,24 @@ def test_every_stage_works_or_blames_a_file(sound, tmp_path_factory, case, which
         assert reader.record(0).facts["trial"] == 0
 
 
+@pytest.mark.parametrize("part", STAGES["landmarks"][2] + STAGES["codes"][2], ids=lambda part: part[1])
+def test_points_too_far_out_for_compiled_code_are_refused(sound, tmp_path, part):
+    """Their squares are not finite; the search for farthest points and the lasso crashed on them."""
+    inputs = sound["all"] | {"data": tmp_path / "data.h5"}
+    with writing(inputs["data"]) as writer:
+        writer.add(0, Record({"X": np.full((N, 4), 1e155), "labels": np.zeros(N, dtype=int)}))
+    with pytest.raises(DamagedArtifact, match=r"not finite, or beyond 1e\+100"):
+        make({"selector": "landmarks", "coder": "codes"}[part[0]], part, inputs, tmp_path / "out.h5")
+
+
+@pytest.mark.parametrize("noise", [1e155, 1e300, 1.7e308])
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_points_too_far_out_are_not_even_drawn(tmp_path, noise, unit_norm):
+    made = {"unit_norm": unit_norm, **recipe("dataset", "synthetic", {"noise": noise})}
+    with pytest.raises(InputError, match=r"'synthetic' gave values that are not finite, or beyond 1e\+100"):
+        make_artifact(generate_data, inputs={}, out=tmp_path / "data.h5", recipe=made)
+
+
 @settings(max_examples=40)
 @given(st.sampled_from(["embedding", "labels"]), st.data())
 def test_embeddings_are_compared_or_a_file_is_blamed(sound, tmp_path_factory, victim, data):

@@ -30,6 +30,8 @@ FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
+# Of larger numbers not even squares are finite, and compiled code ends in a crash.
+LARGEST = 1e100
 CSR = ("data", "indices", "indptr", "shape")
 # What the arrays of these names are: types of numbers, and how many axes.
 REALS, WHOLE = ("f8",), ("i8", "i4", "u1")
@@ -206,7 +208,7 @@ class Reader:
     def _read(self, data: h5py.Dataset) -> np.ndarray:
         with _told(self.path, f"has {data.name} that cannot be read"):
             array = data[()]
-        self.require(is_finite(array), f"has numbers in {data.name} that are not finite")
+        self.require(is_sound(array), f"has numbers in {data.name} that are not finite, or beyond {LARGEST:g}")
         return array
 
 
@@ -291,9 +293,9 @@ def _told(path: Path, problem: str) -> Iterator[None]:
         raise DamagedArtifact(path, f"{problem} ({reason})") from None
 
 
-def is_finite(array: np.ndarray) -> bool:
-    """Whether all numbers are; no array of answers is made for it."""
-    return array.size == 0 or bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+def is_sound(array: np.ndarray) -> bool:
+    """Whether all numbers are finite and of use; no array of answers is made for it."""
+    return array.size == 0 or bool(array.min() >= -LARGEST and array.max() <= LARGEST)
 
 
 def is_number(value: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
-from lssc.artifacts import Reader, Record, Writer, is_finite, is_number, reading, writing
+from lssc.artifacts import LARGEST, Reader, Record, Writer, is_number, is_sound, reading, writing
 from lssc.blocks import Block, siblings
 from lssc.errors import DamagedArtifact, InputError, telling
 from lssc.feature_files import Features
@@ -150,9 +150,9 @@ def make_artifact(
 def _add_computed(writer: Writer, compute: Compute, trial: Trial, key: str) -> Mapping[str, Any]:
     record = compute(trial)
     for name, array in record.arrays.items():
-        if isinstance(array, np.ndarray) and not is_finite(array):
+        if isinstance(array, np.ndarray) and not is_sound(array):
             what = trial.part.name if "part" in trial.recipe else "the stage"
-            raise InputError(f"{what} gave {name} with numbers that are not finite in trial {trial.number}")
+            raise InputError(f"{what} gave {name} not finite, or beyond {LARGEST:g}, in trial {trial.number}")
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
     # A view, as an array made in blocks costs time while it is written, and the stage adds that to its facts.
     facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)
