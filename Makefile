@@ -3,7 +3,9 @@ PYTHON ?= python3.11
 VENV := .venv
 CORES ?= all
 RESULTS ?= results
-ON_PATH := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# In recipes these are the shell's, in quotes: a folder's name may hold spaces or signs that mean something to it.
+export PYTHON CORES RESULTS ARCHIVE MNIST
+ON_PATH := PATH="$$PWD/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
@@ -18,7 +20,8 @@ help:
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about five minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
-	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores"
+	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores;"
+	@echo "            this runs the code in the archive: checksums tell damage, not who made it"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 25 minutes, to docs/benchmarks.md"
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
@@ -27,11 +30,11 @@ help:
 
 # The marker is written last, so that an interrupted install is taken up again.
 $(READY): envs/requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	@"$$PYTHON" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 		|| { echo "lssc needs Python 3.11; call make with PYTHON=/path/to/python3.11" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --require-hashes -r envs/requirements.lock
-	$(VENV)/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	"$$PYTHON" -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --require-hashes -r envs/requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Numba keeps what it compiled beside the source; here rather than in the first jobs.
@@ -40,18 +43,18 @@ $(COMPILED): $(READY) $(wildcard workflow/lssc/*.py)
 	@touch $@
 
 demo: $(COMPILED)
-	$(ON_PATH) snakemake --cores $(CORES) --configfile config/demo.yaml
+	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/demo.yaml
 	@echo; echo "Figures, each with its table beside it:"
 	@ls results/demo/experiments/*/figures/*.png
 	@echo "All of it on one page: results/demo/report.html"
 
 digits: $(COMPILED)
-	$(ON_PATH) snakemake --cores $(CORES) --configfile config/digits.yaml
+	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/digits.yaml
 	@echo; echo "Figures and pictures:"
 	@ls results/digits/experiments/mnist/figures/*.png results/digits/experiments/mnist/pictures/*.png
 
 scale: $(COMPILED)
-	$(ON_PATH) snakemake --cores $(CORES) --configfile config/scale.yaml
+	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/scale.yaml
 	@echo; echo "Figures and tables:"
 	@ls results/scale/experiments/scale/figures/*.png results/scale/experiments/scale/*.csv
 
@@ -68,25 +71,24 @@ test-slurm: $(COMPILED)
 	$(ON_PATH) python -m pytest -m slurm tests/slurm
 
 paper: $(COMPILED)
-	$(ON_PATH) snakemake --cores $(CORES)
+	$(ON_PATH) python -m snakemake --cores "$$CORES"
 	@echo "Verdicts, figures, parameters and versions on one page: results/report.html"
 
 archive: $(READY)
-	$(ON_PATH) python -m lssc.archiving pack --results $(RESULTS) --out $(RESULTS)/lssc-archive.tar.gz
+	$(ON_PATH) python -m lssc.archiving pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"
 
 # In a checkout the archive is unpacked, unless an interrupted repeat did so, and its own Makefile goes on; that one finds config
 # and results beside the source. What fails to run, such as images that cannot be fetched, is told by the comparison.
 ifdef ARCHIVE
-REPEAT := results/repeat
+REPEAT := results/repeat/lssc-archive
 repeat: $(READY)
-	$(ON_PATH) python -m lssc.archiving verify "$(ARCHIVE)"
-	@tar -xzOf "$(ARCHIVE)" lssc-archive/SHA256SUMS | cmp -s - $(REPEAT)/lssc-archive/SHA256SUMS \
-		|| { rm -rf $(REPEAT) && mkdir -p $(REPEAT) && tar -xzf "$(ARCHIVE)" -C $(REPEAT); }
-	$(MAKE) -C $(REPEAT)/lssc-archive/source repeat ARCHIVE=
+	$(ON_PATH) python -m lssc.archiving unpack "$$ARCHIVE" $(REPEAT)
+	@echo "What follows is run by the archive's own Makefile and code."
+	$(MAKE) -C $(REPEAT)/source repeat ARCHIVE=
 else
 repeat: $(COMPILED)
 	@test -f ../SHA256SUMS || { echo "which archive? make repeat ARCHIVE=FILE" >&2; exit 1; }
-	-$(ON_PATH) snakemake --cores $(CORES) --replace-workflow-config --configfile ../config.yaml
+	-$(ON_PATH) python -m snakemake --cores "$$CORES" --replace-workflow-config --configfile ../config.yaml
 	$(ON_PATH) python -m lssc.archiving compare ../results results
 endif
 
@@ -101,18 +103,18 @@ lint: $(READY)
 
 # MNIST=data.h5 gives features of digits where no run of experiment `mnist` lies in results.
 bench: $(COMPILED)
-	$(ON_PATH) python benchmarks/run.py $(if $(MNIST),--mnist $(MNIST))
+	$(ON_PATH) python benchmarks/run.py $(if $(MNIST),--mnist "$$MNIST")
 
 # After a run of `paper`: its tables and figures into docs, and the numbers into the documents.
 keep: $(READY)
-	$(ON_PATH) python docs/keep.py $(RESULTS)
+	$(ON_PATH) python docs/keep.py "$$RESULTS"
 	$(MAKE) docs
 
 docs: $(READY)
 	$(ON_PATH) python docs/tables.py
 
 lock:
-	$(PYTHON) -m venv .lockenv
+	"$$PYTHON" -m venv .lockenv
 	.lockenv/bin/pip install --quiet pip-tools
 	.lockenv/bin/pip-compile --quiet --allow-unsafe --extra dev --generate-hashes --strip-extras --no-annotate \
 		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \

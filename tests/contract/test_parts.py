@@ -169,7 +169,9 @@ def config_with(config, part, params):
 
 def is_bad(hint, value):
     """Whether no parameter of this type may have the value: nonsense is still text, and an empty list is a list."""
-    return not (value == "nonsense" and hint in (str, Text)) and not (value == [] and get_origin(hint) is tuple)
+    return not (value == "nonsense" and getattr(hint, "__origin__", hint) in (str, Text)) and not (
+        value == [] and get_origin(hint) is tuple
+    )
 
 
 BAD = [
@@ -186,7 +188,8 @@ def test_a_bad_parameter_is_refused_by_name_with_its_value(kind, name, parameter
     part = find(kind, name)
     with pytest.raises(ConfigError) as caught:
         load(config_with(image_config, part, {**PARAMS.get(name, {}), parameter: value}))
-    assert str(caught.value).startswith(f"config: {PLACES[kind]}.{parameter}: {value!r} must be ")
+    place = f"{PLACES[kind]}.0" if kind == "source" else PLACES[kind]
+    assert str(caught.value).startswith(f"config: {place}.{parameter}: {value!r} must be ")
     assert len(str(caught.value).splitlines()) == 1
 
 

@@ -1,15 +1,21 @@
 """The archive: the same bytes for the same results, nothing altered goes unseen, one config that repeats the runs."""
 
+import contextlib
 import copy
+import gzip
 import io
 import json
 import subprocess
 import tarfile
+import tracemalloc
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from lssc.archiving import compare, main, pack, verify, whole_config
+from lssc import archiving
+from lssc.archiving import compare, main, pack, unpack, verify, whole_config
 from lssc.errors import InputError
 from lssc.recipes import load
 
@@ -147,13 +153,139 @@ def test_names_that_lead_elsewhere_are_refused(archive, name):
         verify(rewritten(archive, lambda files: files.update({name: b""})))
 
 
-def test_a_link_is_refused(tmp_path):
-    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
-        member = tarfile.TarInfo("lssc-archive/link")
-        member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+KINDS = {
+    "a link": {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"},
+    "a hard link": {"type": tarfile.LNKTYPE, "linkname": "lssc-archive/README.md"},
+    "a device": {"type": tarfile.CHRTYPE, "devmajor": 1, "devminor": 5},
+    "a pipe": {"type": tarfile.FIFOTYPE},
+    "a folder": {"type": tarfile.DIRTYPE},
+    "terminal codes": {"name": "lssc-archive/\x1b[31m"},
+    "two lines": {"name": "lssc-archive/a\nb"},
+    "zeros that are not there": {"pax_headers": {"GNU.sparse.size": str(2**60), "GNU.sparse.map": "0,0"}},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_plain_file_is_refused_and_not_unpacked(tmp_path, kind):
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        member = tarfile.TarInfo("lssc-archive/file")
+        for key, value in KINDS[kind].items():
+            setattr(member, key, value)
         tar.addfile(member)
-    with pytest.raises(InputError, match="do not unpack"):
+    for read in (verify, lambda path: unpack(path, tmp_path / "out")):
+        with pytest.raises(InputError, match="do not unpack") as caught:
+            read(tmp_path / "a.tar.gz")
+        assert str(caught.value).isprintable()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tar.gz"]
+
+
+def test_a_file_that_is_there_twice_is_refused(tmp_path):
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
+        for name in ("lssc-archive/a", "lssc-archive/./a"):
+            tar.addfile(tarfile.TarInfo(name))
+    with pytest.raises(InputError, match=r"a: is in the archive twice"):
         verify(tmp_path / "a.tar.gz")
+
+
+def headed(size, type=b"0", name=b"lssc-archive/a"):
+    """The head of a file in an archive, with a checksum that fits."""
+    field = f"{size:011o}".encode() if size < 8**11 else b"\x80" + size.to_bytes(11, "big")
+    head = bytearray(name.ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 + field.ljust(12, b"\0") + b"0" * 12)
+    head += b" " * 8 + type + bytes(355)
+    head[148:156] = f"{sum(head):06o}\0 ".encode()
+    return bytes(head)
+
+
+BOMBS = {
+    "a file": headed(2**40),
+    "a name": headed(2**40, b"L"),
+    "a head": headed(2**40, b"x"),
+    "what follows": bytes(1024),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_packed_bomb_is_refused_before_it_fills_memory_or_disk(tmp_path, monkeypatch, bomb):
+    monkeypatch.setattr(archiving, "LARGEST", 10_000_000)
+    with gzip.open(tmp_path / "a.tar.gz", "wb", compresslevel=1) as file:
+        file.write(BOMBS[bomb])
+        for _ in range(60):
+            file.write(bytes(1_000_000))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"more than 10,000,000 bytes when unpacked"):
+        unpack(tmp_path / "a.tar.gz", tmp_path / "out")
+    assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    tracemalloc.stop()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tar.gz"]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """An archive of three files."""
+    path = tmp_path_factory.mktemp("archive") / "a.tar.gz"
+    archiving._write(path, {"a": b"1", "b/c": b"2" * 600, "README.md": b""}, {"a"}, 1_500_000_000)
+    return path
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_bytes_in_place_of_some_are_noticed_or_harmless(sound, data):
+    """Also behind a gzip checksum that fits: what is packed is altered, not the packed file."""
+    content = bytearray(gzip.decompress(sound.read_bytes()))
+    for _ in range(data.draw(st.integers(1, 4))):
+        # Mostly in heads, which begin where a multiple of 512 does.
+        start = data.draw(st.integers(0, len(content) // 512 - 1)) * 512 + data.draw(st.integers(0, 520))
+        content[start : start + 1] = data.draw(st.binary(min_size=1, max_size=1) | st.just(bytes(512)))
+    harmed = sound.with_name("harmed.tar.gz")
+    harmed.write_bytes(gzip.compress(content, compresslevel=1, mtime=0))
+    with contextlib.suppress(InputError):
+        # Parts of the heads, such as owners, may be anything.
+        assert verify(harmed) == verify(sound)
+
+
+def test_an_archive_is_unpacked_as_it_was_packed(sound, tmp_path):
+    unpack(sound, tmp_path / "out")
+    found = {p.relative_to(tmp_path / "out").as_posix(): p for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert set(found) == {"a", "b/c", "README.md", "SHA256SUMS"}
+    assert found["b/c"].read_bytes() == b"2" * 600
+    assert [found[name].stat().st_mode & 0o777 for name in ("a", "b/c")] == [0o755, 0o644]
+    assert found["a"].stat().st_mtime == 1_500_000_000
+    # What a repeat has made there by now is kept, as long as the archive is the same.
+    (tmp_path / "out/made").write_text("by a repeat")
+    unpack(sound, tmp_path / "out")
+    assert (tmp_path / "out/made").exists()
+    archiving._write(tmp_path / "b.tar.gz", {"a": b"3"}, set(), 1)
+    unpack(tmp_path / "b.tar.gz", tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["SHA256SUMS", "a"]
+
+
+def test_nothing_but_an_unpacked_archive_is_replaced(sound, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="is there, but no unpacked archive"):
+        unpack(sound, tmp_path / "mine")
+    assert (tmp_path / "mine/thesis.txt").exists()
+
+
+def test_links_in_results_are_not_followed_into_an_archive(tmp_path, results, checkout):
+    (tmp_path / "secret").write_text("secret")
+    (results / "experiments/grid/figures/other.png").symlink_to(tmp_path / "secret")
+    pack(results, tmp_path / "a.tar.gz", checkout)
+    assert not any(name.endswith("other.png") for name in contents(tmp_path / "a.tar.gz"))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"commit": "a", "config": {"seed": "x"}}', "[" * 100_000, "{"])
+def test_a_provenance_that_says_nothing_is_told_in_plain_words(tmp_path, results, checkout, text):
+    (results / "experiments/grid/provenance.json").write_text(text)
+    with pytest.raises(InputError, match=r"grid"):
+        pack(results, tmp_path / "a.tar.gz", checkout)
+
+
+def test_a_table_that_is_none_is_told_in_one_line(tmp_path, results, small_config):
+    other = fill(tmp_path / "other", small_config)
+    (other / "experiments/grid/scores.csv").write_bytes(b"\xff\0" * 10)
+    with pytest.raises(InputError, match=r"scores\.csv: not a score table"):
+        compare(results, other)
 
 
 def test_times_and_memory_do_not_count_but_accuracy_does(tmp_path, results, small_config):

@@ -1,6 +1,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -12,9 +14,10 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from lssc import files as files_module
-from lssc.artifacts import HEAD, Record, csr_arrays, csr_matrix, reading, writing
+from lssc.artifacts import HEAD, Record, csr_arrays, reading, writing
 from lssc.errors import DamagedArtifact
 from lssc.files import write_text
+from lssc.fingerprint import fingerprint
 
 CODES = sparse.csr_matrix(np.array([[0, 2.5, 0], [0, 0, 0], [-1.0, 0, 3]]))
 RECORDS = {
@@ -61,8 +64,8 @@ def test_what_is_written_is_read_again(path):
 
 @pytest.mark.parametrize("matrix", [CODES, sparse.csr_matrix((4, 3)), sparse.csr_matrix((0, 3))])
 def test_sparse_matrices_survive(tmp_path, matrix):
-    record = read(write(tmp_path / "x.h5", {7: Record(csr_arrays("codes", matrix))}))[7]
-    found = csr_matrix(record, "codes")
+    with reading(write(tmp_path / "x.h5", {7: Record(csr_arrays("codes", matrix))})) as reader:
+        found = reader.csr(7, "codes")
     assert found.shape == matrix.shape
     assert (found != matrix).nnz == 0
 
@@ -147,6 +150,17 @@ def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert files(path) == [".scores.csv.sha256", "scores.csv"]
+
+
+def test_text_is_written_in_any_locale(tmp_path):
+    code = "import sys\nfrom pathlib import Path\nfrom lssc.files import write_text\n"
+    code += "from lssc.fingerprint import fingerprint\nprint(fingerprint('lssc.report'))\n"
+    code += "write_text(Path(sys.argv[1]), '\\u2714')"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", code, tmp_path / "x"]
+    done = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True, check=True)
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "✔"
+    assert done.stdout.strip() == fingerprint("lssc.report")
 
 
 def altered(path, change):

@@ -1,5 +1,6 @@
 """Where image files come from. Programs that would reach the network are stood in for by scripts on the PATH."""
 
+import contextlib
 import io
 import json
 import os
@@ -11,6 +12,8 @@ from http.client import IncompleteRead
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.utils import Bunch
 from tests.conftest import idx_file
 
@@ -106,6 +109,30 @@ def test_only_wanted_plain_files_are_unpacked_and_only_into_the_folder(tmp_path)
     unpack(io.BytesIO(archive(members)), into, FILES)
     assert written(into) == {IMAGES: b"images", f"{LABELS}.gz": b"labels"}
     assert sorted(tmp_path.rglob("*")) == sorted([*before, *into.iterdir()])
+
+
+def test_a_file_too_large_for_images_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "LARGEST", 1000)
+    sparse = {"GNU.sparse.size": str(2**60), "GNU.sparse.map": "0,0"}
+    unpack(io.BytesIO(archive([member(IMAGES, pax_headers=sparse), member(LABELS, bytes(1000))])), tmp_path, FILES)
+    assert written(tmp_path) == {LABELS: bytes(1000)}
+    with pytest.raises(InputError, match=rf"{IMAGES}: 1,001 bytes in the archive; too large for images"):
+        unpack(io.BytesIO(archive([member(IMAGES, bytes(1001))])), tmp_path, FILES)
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_any_archive_is_unpacked_or_refused_and_nothing_else_is_written(tmp_path_factory, data):
+    content = bytearray(archive([member(f"a/{IMAGES}", b"x" * 600), member("b"), member(f"{LABELS}.gz", b"y")], "w:"))
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, 8)) * 512 + data.draw(st.integers(0, 520))
+        content[start : start + 1] = data.draw(st.binary(min_size=1, max_size=1) | st.just(bytes(512)))
+    into = tmp_path_factory.mktemp("any") / "into"
+    into.mkdir()
+    with contextlib.suppress(InputError):
+        unpack(io.BytesIO(bytes(content)), into, FILES)
+    assert [path.name for path in into.parent.iterdir()] == ["into"]
+    assert {path.name.removesuffix(".gz") for path in into.iterdir()} <= set(FILES)
 
 
 @pytest.mark.parametrize("mode", ["w:", "w:gz", "w:xz", "w:bz2"])

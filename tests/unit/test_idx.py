@@ -7,6 +7,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.testing import assert_array_equal
 from tests.conftest import idx_file
 
+from lssc import idx
 from lssc.errors import InputError
 from lssc.idx import idx_bytes, parse_idx, read_bytes
 
@@ -86,3 +87,13 @@ def test_a_damaged_gzip_file_is_refused_by_its_path(path, place):
     path.write_bytes(packed)
     with pytest.raises(InputError, match=r"/train-images\.gz: the gzip file is cut short or damaged"):
         read_bytes(path)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_file_that_unpacks_to_more_than_images_could_be_is_refused(tmp_path, monkeypatch, pack):
+    monkeypatch.setattr(idx, "LARGEST", 1000)
+    (tmp_path / "x").write_bytes(pack(bytes(1000)))
+    assert read_bytes(tmp_path / "x") == bytes(1000)
+    (tmp_path / "x").write_bytes(pack(bytes(1001)))
+    with pytest.raises(InputError, match=r"x: more than 1,000 bytes; too large for images"):
+        read_bytes(tmp_path / "x")

@@ -1,6 +1,7 @@
 """Pictures of one trial on images: what they show, not how they look."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from tests.conftest import changed, problems_of
 
 from lssc.metrics import scores
 from lssc.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.plotting import save
 
 
 @pytest.fixture
@@ -69,6 +71,22 @@ def test_the_plane_shows_every_point_and_marks_the_wrong_ones(shown):
     assert (right, wrong) == ((shown.truth == shown.found).sum(), (shown.truth != shown.found).sum())
 
 
+def drawn(trial, folder):
+    for draw in (draw_landmarks, draw_confusion):
+        save(draw([trial]), folder / "x.png")
+    for draw in (draw_clusters, draw_embedding):
+        save(draw([trial], np.random.default_rng(0)), folder / "x.png")
+
+
+def test_names_that_look_like_formulas_are_drawn_as_they_are(shown, tmp_path):
+    drawn(replace(shown, label="$\\frac$", names=["$\\frac$", "_b", "a \\ {c}"]), tmp_path)
+
+
+def test_a_single_class_can_be_drawn(shown, tmp_path):
+    one = np.zeros(60, dtype=int)
+    drawn(replace(shown, truth=one, found=one, vectors=shown.vectors[:, :1], names=["a"]), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("experiment", "pictures", "wanted"),
     [
@@ -81,3 +99,18 @@ def test_the_plane_shows_every_point_and_marks_the_wrong_ones(shown):
 def test_pictures_of_what_is_not_run_are_refused(image_config, experiment, pictures, wanted):
     lines = problems_of(changed(image_config, f"experiments.{experiment}.pictures", pictures))
     assert [line.removeprefix("config: ")[: len(wanted)] for line in lines] == [wanted]
+
+
+def test_pictures_are_of_one_collection(image_config):
+    image_config["images"]["other"] = image_config["images"]["tiny"]
+    image_config["datasets"]["others"] = {
+        **image_config["datasets"]["two"],
+        "generator": {"name": "images", "collection": "other", "classes": [0, 2], "dim": 5},
+    }
+    seen = image_config["experiments"]["seen"]
+    seen["overrides"] = {"esc": {"dataset": "others"}}
+    seen["pictures"] = {"m": 6, "methods": ["fsc", "esc"]}
+    at = "config: experiments.seen.pictures.methods"
+    assert problems_of(image_config) == [
+        f"{at}: only methods on images of 'tiny', the experiment's first, can be drawn"
+    ]

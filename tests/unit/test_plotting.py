@@ -2,10 +2,14 @@
 
 import json
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from PIL import Image
 
-from lssc.plotting import curves, plot_curves, plot_stages, plot_sweep, save, stage_times, summary
+from lssc.inlining import inlined
+from lssc.plotting import curves, plot_curves, plot_stages, plot_sweep, read_scores, save, stage_times, summary
+from lssc.tables import as_csv
 from lssc.tuning import best_settings
 
 SHOWN = {"few": "Few", "all": "All"}
@@ -127,3 +131,44 @@ def test_a_dataset_has_one_colour_in_every_panel_of_a_sweep_and_in_its_legend():
     for axes in figure.axes[:2]:
         assert [line.get_color() for line in axes.lines[:2]] == [legend["UNIT"], legend["RAW"]]
     assert legend["UNIT"] != legend["RAW"]
+
+
+# Formulas, a legend's own sign for what to leave out, and what a reader of tables takes for numbers or nothing.
+HOSTILE = ["$\\frac$", "costs $5 or $6", "\\alpha {x} ^ & %", "_hidden", "NA", "007", "True", "<b> é 中 \U0001f600"]
+
+
+@pytest.fixture
+def hostile_scores(tmp_path):
+    """A table as the workflow writes it, with labels that other programs take for something else."""
+    rows = [{**timed("few", 10, trial, (0.1, 0.2, 0.1, 0)), "method": f"m{i}" if i else "nan", "label": label,
+             "setting": json.dumps({"lam": 1})} for i, label in enumerate(HOSTILE) for trial in (0, 1)]  # fmt: skip
+    (tmp_path / "scores.csv").write_text(as_csv(rows), encoding="utf-8")
+    return read_scores(tmp_path / "scores.csv")
+
+
+def texts(axes):
+    return [text.get_text().replace("\\$", "$").removeprefix("\u200b") for text in axes]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
+    title = "_$\\frac$"
+    order = dict(zip(dict.fromkeys(hostile_scores["method"]), HOSTILE, strict=True))
+    spec = {**SPEC, "methods": list(order), "order": order, "title": title}
+    curve, stages = plot_curves(hostile_scores, spec), plot_stages(hostile_scores, spec)
+    assert texts(curve.axes[0].get_legend().get_texts()) == HOSTILE
+    assert texts(stages.axes[0].get_yticklabels()) == HOSTILE
+    best = pd.DataFrame(best_settings(hostile_scores.to_dict("records"), {}))
+    sweep = plot_sweep(hostile_scores.assign(dataset="a"), best, {"a": title})
+    assert texts(axes.title for axes in sweep.axes[: len(HOSTILE)]) == HOSTILE
+    assert texts(sweep.legends[0].get_texts())[0] == title
+    for figure, end in ((curve, "pdf"), (stages, "png"), (sweep, "png")):
+        save(figure, tmp_path / f"x.{end}")
+
+
+def test_a_figure_too_large_for_an_image_is_drawn_smaller(tmp_path):
+    figure = plt.figure(figsize=(1, 400))
+    save(figure, tmp_path / "x.png")
+    with Image.open(tmp_path / "x.png") as image:
+        assert max(image.size) < 65_536
+    assert inlined(tmp_path / "x.png").height > 1000

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 import pytest
 
 from lssc import registry
-from lssc.params import Above, AtLeast, AtMost, Below, Text, value_problem
+from lssc.params import Above, AtLeast, AtMost, Below, Like, Text, value_problem
 from lssc.registry import Component, component, find, names, param_problems, suggest
 
 
@@ -62,6 +62,11 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (Annotated[int, AtMost("n")], 10, None),
         (Annotated[int, AtMost("n")], 11, "must be at most n=10"),
         (Annotated[int, AtMost("unheard")], 11, None),
+        (Annotated[int, AtMost(10_000)], 10_000, None),
+        (Annotated[int, AtMost(10_000)], 10_001, "must be at most 10,000"),
+        (Annotated[Text, Like("[a-z]+", "small letters")], "abc", None),
+        (Annotated[Text, Like("[a-z]+", "small letters")], "abc\n", "must be text"),
+        (Annotated[Text, Like("[a-z]+", "small letters")], "ab c", "must be small letters"),
         (Annotated[float, Above(0)], "x", "must be a finite number"),
     ],
 )

@@ -1,12 +1,14 @@
 """One run at a time owns a folder; what earlier ones left behind is over before it begins."""
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import h5py
 import pytest
 
 from lssc import runs
@@ -245,6 +247,43 @@ def test_a_damaged_table_is_set_aside_when_a_run_begins(tmp_path, harm):
     assert (tmp_path / "scores.csv.damaged").exists()
     assert not (tmp_path / "scores.csv").exists()
     assert (tmp_path / "other.csv").exists()
+
+
+def test_files_of_others_are_left_alone(tmp_path):
+    with h5py.File(tmp_path / "theirs.h5", "w") as file:
+        file["x"] = [1]
+    (tmp_path / "theirs.iso").write_text("theirs")
+    (tmp_path / "theirs.iso.sha256").write_text("SHA256 (theirs.iso) = 0123")
+    (tmp_path / ".theirs.iso.sha256").write_bytes(b"\xff 1 2")
+    os.mkfifo(tmp_path / "pipe.h5")
+    (tmp_path / "nowhere.h5").symlink_to("nothing")
+    before = sorted(tmp_path.iterdir())
+    assert claim(tmp_path)[1] == []
+    assert set(before) <= set(tmp_path.iterdir())
+
+
+OWNER = {"id": "0123456789ab", "host": "here", "pid": 1, "since": "2026-01-01 00:00:00", "remote": True}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": None},
+        {"id": ""},
+        {"id": 1},
+        {"id": ["0123456789ab"]},
+        {"id": "0"},
+        {"host": "\x1b[31m"},
+        {"pid": [1]},
+        {"more": 1},
+    ],
+)
+def test_a_run_of_no_id_of_ours_is_none(tmp_path, change):
+    """By the id None every process of the user would belong to the run, and would be ended; by "" every job."""
+    (tmp_path / ".run").write_text(json.dumps(OWNER))
+    assert owner_of(tmp_path) is not None
+    (tmp_path / ".run").write_text(json.dumps(OWNER | change))
+    assert owner_of(tmp_path) is None
 
 
 def test_what_was_only_touched_or_copied_is_kept(tmp_path):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import lzma
 import subprocess
 import tarfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from lssc.errors import InputError
+from lssc.idx import LARGEST
 
 TIMEOUT = 600
 
@@ -20,9 +23,11 @@ def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
         with tarfile.open(fileobj=stream, mode="r|*") as tar:
             for member in tar:
                 name = PurePosixPath(member.name).name
-                if member.isfile() and name in wanted:
+                if member.isfile() and not member.issparse() and name in wanted:
+                    if member.size > LARGEST:
+                        raise InputError(f"{name}: {member.size:,} bytes in the archive; too large for images")
                     (into / name).write_bytes(tar.extractfile(member).read())
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError, OverflowError) as error:
         raise InputError(f"the downloaded archive is cut short or damaged ({error})") from None
 
 

@@ -2,6 +2,7 @@
 
 python -m lssc.archiving pack --results results --out FILE.tar.gz
 python -m lssc.archiving verify FILE.tar.gz
+python -m lssc.archiving unpack FILE.tar.gz FOLDER
 python -m lssc.archiving compare ARCHIVED_RESULTS REPEATED_RESULTS
 """
 
@@ -16,6 +17,7 @@ import io
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -23,12 +25,12 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 import yaml
 
 from lssc.errors import InputError
-from lssc.files import replacing
+from lssc.files import replacing, sha256
 from lssc.provenance import commit
 from lssc.recipes import ConfigError, load
 
@@ -37,6 +39,8 @@ Config = dict[str, Any]
 CHECKOUT = Path(__file__).resolve().parents[2]
 TOP = "lssc-archive"
 SUMS = "SHA256SUMS"
+# Bytes of an archive when unpacked; tables, figures and source are a hundredth of it.
+LARGEST = 2**30
 # What lies beside the experiments of a results folder and tells of all of them.
 BESIDE = ("claims.csv", "claims.json", "report.html")
 # The whole config of the last run, kept when a run starts.
@@ -71,9 +75,10 @@ README = """\
 
     make -C source repeat
 
-needs python3.11, pip and make. It installs the lock into `source/.venv`, runs `config.yaml` into `source/results` and
-compares the score tables, all but times and memory, with those in `results/`. Interrupted, the same command goes on
-where it was. Another kind of processor may round differently, which can move single points between clusters.
+runs the code in `source/`, so trust whoever gave you this file: checksums tell damage, not who made it. It needs
+python3.11, pip and make, installs the lock into `source/.venv`, runs `config.yaml` into `source/results` and compares
+the score tables, all but times and memory, with those in `results/`. Interrupted, the same command goes on where it
+was. Another kind of processor may round differently, which can move single points between clusters.
 """
 NOTE = """
 Not every table was made at the commit of the source. A stage whose code did not change is not run again, so this need
@@ -120,15 +125,55 @@ def pack(results: Path, out: Path, checkout: Path = CHECKOUT) -> list[str]:
     files |= {f"source/{name}": path.read_bytes() for name, path in source.files.items()}
     files["config.yaml"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120).encode()
     files["README.md"] = _readme(results, made, source, with_note=bool(others)).encode()
+    if (size := sum(map(len, files.values()))) > LARGEST // 2:
+        raise InputError(f"{results}: {size:,} bytes of files; an archive holds {LARGEST // 2:,} at most")
     programs = {f"source/{name}" for name, path in source.files.items() if os.access(path, os.X_OK)}
     _write(out, files, programs, source.time)
-    size, digest = out.stat().st_size, hashlib.sha256(out.read_bytes()).hexdigest()
-    return [*told, f"{out}: {', '.join(made)}; {len(files)} files, {size / 1e6:.1f} MB, sha256 {digest}"]
+    packed, digest = out.stat().st_size, hashlib.sha256(out.read_bytes()).hexdigest()
+    return [*told, f"{out}: {', '.join(made)}; {len(files)} files, {packed / 1e6:.1f} MB, sha256 {digest}"]
 
 
 def verify(path: Path) -> int:
     """The number of files in an archive; InputError with a line for each that is not as it was packed."""
-    found, listed = _read(path)
+    return len(_verified(path)[0])
+
+
+def unpack(path: Path, into: Path) -> None:
+    """Write the files of an archive into a folder, once all are verified; one that it was unpacked into is left as is.
+
+    Not by `tar`, which may read an archive in another way than what verified it.
+    """
+    found, sums = _verified(path)
+    if (into / SUMS).is_file() and (into / SUMS).read_bytes() == sums:
+        return
+    if into.exists() and not (into / SUMS).is_file():
+        raise InputError(f"{into}: is there, but no unpacked archive; name a folder that can be made")
+    begun = into.with_name(f".{into.name}.tmp")
+    shutil.rmtree(begun, ignore_errors=True)
+    try:
+        _write_out(path, {**found, SUMS: hashlib.sha256(sums).hexdigest()}, begun)
+        shutil.rmtree(into, ignore_errors=True)
+        begun.replace(into)
+    finally:
+        shutil.rmtree(begun, ignore_errors=True)
+
+
+def _write_out(path: Path, expected: Mapping[str, str], folder: Path) -> None:
+    for name, member, content in _members(path):
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as file:
+            shutil.copyfileobj(content, file)
+        if sha256(place) != expected.get(name):
+            raise InputError(f"{path}: {name} was changed while it was unpacked")
+        place.chmod(0o755 if member.mode & 0o100 else 0o644)
+        # Python and numba tell changed code by its time.
+        os.utime(place, (time := min(max(int(member.mtime), 0), 2**32), time))
+
+
+def _verified(path: Path) -> tuple[dict[str, str], bytes]:
+    found, sums = _read(path)
+    listed = _listed(path, sums)
     problems = [f"{name}: in {SUMS}, but not in the archive" for name in listed if name not in found]
     for name, digest in found.items():
         if name not in listed:
@@ -137,7 +182,7 @@ def verify(path: Path) -> int:
             problems.append(f"{name}: does not match its checksum")
     if problems:
         raise InputError("\n".join(f"{path}: {problem}" for problem in problems))
-    return len(found)
+    return found, sums
 
 
 def compare(archived: Path, repeated: Path) -> tuple[int, list[str]]:
@@ -229,7 +274,15 @@ def _provenances(results: Path) -> dict[str, Any]:
     folders = sorted(path.parent for path in results.glob("experiments/*/scores.csv"))
     if not folders:
         raise InputError(f"{results}: no experiments/*/scores.csv there; run the workflow first, as by `make paper`")
-    return {folder.name: _json(folder / "provenance.json") for folder in folders}
+    made = {folder.name: _json(folder / "provenance.json") for folder in folders}
+    for id, entry in made.items():
+        if not isinstance(entry.get("config"), dict) or not isinstance(entry.get("commit"), str | None):
+            raise InputError(f"{results}/experiments/{id}/provenance.json does not say what made the scores")
+        try:
+            load({**entry["config"], "results": "results", "data": "data"})
+        except ConfigError as error:
+            raise InputError(f"this version cannot run what made {id}: {error}") from None
+    return made
 
 
 def _last_config(results: Path) -> Config | None:
@@ -239,17 +292,21 @@ def _last_config(results: Path) -> Config | None:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text())
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("no mapping")
+        return found
     except FileNotFoundError:
         raise InputError(f"{path} is missing; delete the folder and run the workflow again") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}); delete it and run the workflow again") from None
 
 
 def _result_files(results: Path, experiments: Mapping[str, Any]) -> dict[str, Path]:
     inside = (path for id in experiments for path in results.glob(f"experiments/{id}/**/*"))
     wanted = itertools.chain(inside, (results / name for name in BESIDE))
-    kept = (p for p in wanted if p.is_file() and p.suffix not in NOT_RESULTS and not p.name.startswith("."))
+    files = (path for path in wanted if path.is_file() and not path.is_symlink())
+    kept = (path for path in files if path.suffix not in NOT_RESULTS and not path.name.startswith("."))
     return {path.relative_to(results).as_posix(): path for path in kept}
 
 
@@ -287,29 +344,55 @@ def _write(out: Path, files: Mapping[str, bytes], programs: set[str], time: int)
             tar.addfile(member, io.BytesIO(content))
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Name -> checksum of every file of an archive but the checksums, and what these say; nothing is written."""
+def _read(path: Path) -> tuple[dict[str, str], bytes]:
+    """Name -> checksum of every file of an archive but the checksums, and these; nothing is written."""
     found: dict[str, str] = {}
-    sums = b""
+    sums = None
+    for name, _, content in _members(path):
+        if name == SUMS:
+            sums = content.read()
+        else:
+            found[name] = hashlib.file_digest(content, "sha256").hexdigest()
+    if sums is None:
+        raise InputError(f"{path}: {SUMS} is missing: cut short, or not an archive of this project")
+    return found, sums
+
+
+def _members(path: Path) -> Iterator[tuple[str, tarfile.TarInfo, IO[bytes]]]:
+    """Every file of an archive with its name and content; InputError if it is damaged, or not safe to unpack."""
+    seen: set[str] = set()
     try:
-        with gzip.open(path) as zipped, tarfile.open(fileobj=zipped, mode="r:") as tar:
-            for member in tar:
-                name = _name(path, member)
-                if name in found:
-                    raise InputError(f"{path}: {name}: is in the archive twice")
-                content = tar.extractfile(member).read()
-                found[name] = hashlib.sha256(content).hexdigest()
-                sums = content if name == SUMS else sums
+        with gzip.open(path) as zipped:
+            limited = _Limited(zipped, path)
+            with tarfile.open(fileobj=limited, mode="r|") as tar:
+                for member in tar:
+                    name = _name(path, member)
+                    if name in seen:
+                        raise InputError(f"{path}: {name}: is in the archive twice")
+                    seen.add(name)
+                    yield name, member, tar.extractfile(member)
             # To the very end, where gzip keeps a checksum of its own.
-            zipped.read()
+            while limited.read(2**20):
+                pass
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        place = f", after {list(found)[-1]}" if found else ""
+    except (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError) as error:
+        place = f", after {len(seen)} files" if seen else ""
         raise InputError(f"{path}: cut short, damaged or not an archive{place} ({error})") from None
-    if found.pop(SUMS, None) is None:
-        raise InputError(f"{path}: {SUMS} is missing: cut short, or not an archive of this project")
-    return found, _listed(path, sums)
+
+
+class _Limited:
+    """A stream that refuses to go on after so many bytes: a small file can be gigabytes of zeros, packed."""
+
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path, self._left = stream, path, LARGEST
+
+    def read(self, size: int) -> bytes:
+        content = self._stream.read(size)
+        self._left -= len(content)
+        if self._left < 0:
+            raise InputError(f"{self._path}: more than {LARGEST:,} bytes when unpacked: no archive of this project")
+        return content
 
 
 def _listed(path: Path, sums: bytes) -> dict[str, str]:
@@ -322,15 +405,19 @@ def _listed(path: Path, sums: bytes) -> dict[str, str]:
 def _name(path: Path, member: tarfile.TarInfo) -> str:
     """The name of a file inside the archive's folder; InputError for anything that could be written elsewhere."""
     place = PurePosixPath(member.name)
-    if not member.isreg() or place.parts[:1] != (TOP,) or len(place.parts) < 2 or ".." in place.parts:
-        raise InputError(f"{path}: {member.name!r} is not a plain file inside {TOP}/: do not unpack this archive")
+    plain = member.isreg() and not member.issparse() and member.name.isprintable()
+    if not plain or place.parts[:1] != (TOP,) or len(place.parts) < 2 or ".." in place.parts:
+        raise InputError(f"{path}: {member.name!r:.300} is not a plain file inside {TOP}/: do not unpack this archive")
     return place.relative_to(TOP).as_posix()
 
 
 def _scores(path: Path) -> list[dict[str, str]]:
     """The rows of a score table without times and memory, which no two runs share."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (csv.Error, ValueError) as error:
+        raise InputError(f"{path}: not a score table ({error})") from None
     return [{k: v for k, v in row.items() if not str(k).endswith(("seconds", "peak_mb"))} for row in rows]
 
 
@@ -349,11 +436,20 @@ def _run(args: argparse.Namespace) -> None:
         print("\n".join(pack(args.results, args.out)))
     elif args.command == "verify":
         print(f"{args.archive}: all {verify(args.archive)} files are as they were packed")
+    elif args.command == "unpack":
+        unpack(args.archive, args.into)
+        print(f"{args.archive}: every file is as it was packed, and now in {args.into}")
     else:
         n_rows, differences = compare(args.archived, args.repeated)
         if differences:
-            sys.exit("\n".join([*differences, f"the repeat differs from the archive ({len(differences)} differences)"]))
+            told = [*differences, f"the repeat differs from the archive ({len(differences)} differences)"]
+            sys.exit(_printable("\n".join(told)))
         print(f"the repeat gives the same scores ({n_rows} rows)")
+
+
+def _printable(text: str) -> str:
+    """Names and tables of others may hold codes that a terminal would obey."""
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def main() -> None:
@@ -364,13 +460,16 @@ def main() -> None:
     command.add_argument("--out", type=Path, required=True)
     command = commands.add_parser("verify", help="compare every file of an archive with its checksum")
     command.add_argument("archive", type=Path)
+    command = commands.add_parser("unpack", help="verify an archive, then write its files into a folder")
+    command.add_argument("archive", type=Path)
+    command.add_argument("into", type=Path)
     command = commands.add_parser("compare", help="compare the score tables of two results folders")
     command.add_argument("archived", type=Path)
     command.add_argument("repeated", type=Path)
     try:
         _run(parser.parse_args())
     except (InputError, OSError) as error:
-        sys.exit(str(error))
+        sys.exit(_printable(str(error)))
 
 
 if __name__ == "__main__":

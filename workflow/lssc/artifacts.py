@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,27 @@ from lssc.rows import RowBlocks, Rows, is_held
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+# Of larger numbers not even squares are finite, and compiled code ends in a crash.
+LARGEST = 1e100
+CSR = ("data", "indices", "indptr", "shape")
+# What the arrays of these names are: types of numbers, and how many axes.
+REALS, WHOLE = ("f8",), ("i8", "i4", "u1")
+ARRAYS = {
+    "X": (REALS, (2,)),
+    "labels": (WHOLE, (1,)),
+    "origin": (WHOLE, (1,)),
+    "indices": (WHOLE, (1,)),
+    "codes_data": (REALS, (1,)),
+    "codes_indices": (WHOLE, (1,)),
+    "codes_indptr": (WHOLE, (1,)),
+    "codes_shape": (WHOLE, (1,)),
+    "vectors": (REALS, (2,)),
+    "values": (REALS, (1,)),
+    "features": (("f4", "f8"), (2, 3)),
+}
+# What HDF5 and the reading of facts answer to a file that is not as it should be.
+ERRORS = (KeyError, OSError, OverflowError, RuntimeError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -48,17 +70,8 @@ class Record:
 
 
 def csr_arrays(name: str, matrix: Any) -> dict[str, np.ndarray]:
-    """A CSR matrix as plain arrays, to be put back together by `csr_matrix`."""
-    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
-    return {f"{name}_{key}": np.asarray(value) for key, value in parts.items()}
-
-
-def csr_matrix(record: Record, name: str) -> Any:
-    """The CSR matrix that `csr_arrays` took apart."""
-    from scipy.sparse import csr_matrix as build
-
-    data, indices, indptr, shape = (record.arrays[f"{name}_{k}"] for k in ("data", "indices", "indptr", "shape"))
-    return build((data, indices, indptr), shape=tuple(shape))
+    """A CSR matrix as plain arrays, to be put back together by `Reader.csr`."""
+    return {f"{name}_{part}": np.asarray(getattr(matrix, part)) for part in CSR}
 
 
 class Writer:
@@ -116,10 +129,10 @@ _lost: list[Any] = []
 
 
 class Reader:
-    """Gives the trials of an open artifact."""
+    """Gives the trials of an open artifact; DamagedArtifact where they are not what they should be."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
-        self._path, self._file = path, file
+        self.path, self._file = path, file
 
     @property
     def trials(self) -> list[int]:
@@ -127,29 +140,76 @@ class Reader:
 
     def facts(self, trial: int) -> dict[str, Any]:
         """How a trial was made, without reading its arrays."""
-        return json.loads(self._find(trial).attrs["facts"])
+        with _told(self.path, f"has facts of trial {trial} that cannot be read"):
+            facts = json.loads(self._find(trial).attrs["facts"])
+        self.require(isinstance(facts, dict), f"has facts of trial {trial} that are no mapping")
+        return facts
+
+    def numbers(self, trial: int, names: Iterable[str]) -> dict[str, float]:
+        """Those of the facts that are numbers."""
+        found = {name: self.facts(trial).get(name) for name in names}
+        wrong = [name for name, value in found.items() if not is_number(value)]
+        self.require(not wrong, f"has no number {', '.join(wrong)} in trial {trial}")
+        return found
 
     def content(self, trial: int) -> str:
         """The hash of a trial's arrays, without reading them."""
-        return str(self._find(trial).attrs["content"])
+        with _told(self.path, f"has no content of trial {trial} that can be read"):
+            return str(self._find(trial).attrs["content"])
 
-    def array(self, trial: int, name: str) -> np.ndarray:
-        """One array of a trial, without reading the others."""
-        return self._find(trial)[name][()]
+    def array(self, trial: int, name: str, *, rows: int | None = None, below: int | None = None) -> np.ndarray:
+        """One array of a trial, without reading the others: of so many rows, of numbers from 0 to below a bound."""
+        array = self._read(self._dataset(trial, name, rows))
+        if below is not None and array.size:
+            inside = array.min() >= 0 and array.max() < below
+            self.require(inside, f"has numbers in {name} of trial {trial} that are not from 0 to {below - 1}")
+        return array
 
-    def rows(self, trial: int, name: str) -> Rows:
+    def rows(self, trial: int, name: str, *, rows: int | None = None) -> Rows:
         """One array of a trial; a large one stays in the file until rows are asked for."""
-        data = self._find(trial)[name]
-        return data[()] if is_held(data.shape) else StoredRows(data)
+        data = self._dataset(trial, name, rows)
+        return self._read(data) if is_held(data.shape) else StoredRows(data)
+
+    def csr(self, trial: int, name: str) -> Any:
+        """The CSR matrix that `csr_arrays` took apart; compiled code relies on every index in it."""
+        from scipy.sparse import csr_matrix
+
+        data, indices, indptr, shape = (self.array(trial, f"{name}_{part}") for part in CSR)
+        try:
+            matrix = csr_matrix((data, indices, indptr), shape=tuple(shape))
+            matrix.check_format(full_check=True)
+        except (ValueError, OverflowError) as error:
+            raise DamagedArtifact(self.path, f"has no matrix {name} in trial {trial} ({error})") from None
+        return matrix
 
     def record(self, trial: int) -> Record:
-        arrays = {name: data[()] for name, data in self._find(trial).items()}
-        return Record(arrays, self.facts(trial))
+        return Record({name: self.array(trial, name) for name in self._find(trial)}, self.facts(trial))
+
+    def require(self, holds: bool, problem: str) -> None:
+        """DamagedArtifact unless something holds of this file."""
+        if not holds:
+            raise DamagedArtifact(self.path, problem)
 
     def _find(self, trial: int) -> h5py.Group:
-        if _group(trial) not in self._file:
-            raise DamagedArtifact(self._path, f"has no trial {trial}")
+        self.require(_group(trial) in self._file, f"has no trial {trial}")
         return self._file[_group(trial)]
+
+    def _dataset(self, trial: int, name: str, rows: int | None) -> h5py.Dataset:
+        group = self._find(trial)
+        self.require(name in group, f"has no {name} in trial {trial}")
+        data = group[name]
+        types, axes = ARRAYS.get(name, ((data.dtype.str[1:],), range(33)))
+        fits = data.dtype.str[1:] in types and len(data.shape) in axes and all(data.shape[1:])
+        self.require(fits, f"has {name} in trial {trial} as {data.dtype} {data.shape}, which it cannot be")
+        enough = rows in (None, *data.shape[:1])
+        self.require(enough, f"has {name} in trial {trial} as {data.shape}, not of {rows} rows")
+        return data
+
+    def _read(self, data: h5py.Dataset) -> np.ndarray:
+        with _told(self.path, f"has {data.name} that cannot be read"):
+            array = data[()]
+        self.require(is_sound(array), f"has numbers in {data.name} that are not finite, or beyond {LARGEST:g}")
+        return array
 
 
 class StoredRows:
@@ -176,12 +236,71 @@ class StoredRows:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[Reader]:
-    """Read an artifact; DamagedArtifact unless every byte is as it was written."""
+    """Read an artifact; DamagedArtifact unless every byte is as it was written, and it holds plain arrays alone."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such artifact")
     _check(path)
-    with h5py.File(path, "r") as file:
+    with _told(path, "is no HDF5 file"):
+        file = h5py.File(path, "r")
+    with file:
+        with _told(path, "cannot be read"):
+            problem = next(_oddities(file, path.stat().st_size), None)
+        if problem:
+            raise DamagedArtifact(path, f"holds {problem}, which is none of ours")
         yield Reader(path, file)
+
+
+def _oddities(file: h5py.File, size: int) -> Iterator[str]:
+    """All but trials with their arrays.
+
+    HDF5 also knows links to other files, arrays that lie in them, and filters, which can be code to load.
+    """
+    for trial in file:
+        if not re.fullmatch(r"trial_(\d{3}|[1-9]\d{3,8})", trial) or not _is_own(file, trial, h5py.Group):
+            yield repr(trial)
+            continue
+        group = file[trial]
+        for name in group:
+            if not _is_own(group, name, h5py.Dataset) or not _is_plain(group[name], size):
+                yield f"{name!r} in {trial}"
+
+
+def _is_own(group: h5py.Group, name: str, kind: type) -> bool:
+    link = group.get(name, getlink=True)
+    return isinstance(link, h5py.HardLink) and group.get(name, getclass=True) is kind
+
+
+def _is_plain(data: h5py.Dataset, size: int) -> bool:
+    """Whether an array lies in its file as it is in memory, no larger than the file."""
+    how = data.id.get_create_plist()
+    return (
+        data.shape is not None
+        and data.dtype.kind in "fiub"
+        and data.dtype.isnative
+        and data.dtype.itemsize <= 8
+        and how.get_layout() in (h5py.h5d.CONTIGUOUS, h5py.h5d.COMPACT)
+        and how.get_nfilters() == how.get_external_count() == 0
+        and data.id.get_storage_size() == math.prod(data.shape) * data.dtype.itemsize <= size
+    )
+
+
+@contextlib.contextmanager
+def _told(path: Path, problem: str) -> Iterator[None]:
+    try:
+        yield
+    except ERRORS as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise DamagedArtifact(path, f"{problem} ({reason})") from None
+
+
+def is_sound(array: np.ndarray) -> bool:
+    """Whether all numbers are finite and of use; no array of answers is made for it."""
+    return array.size == 0 or bool(array.min() >= -LARGEST and array.max() <= LARGEST)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a fact is a number that can be counted with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:
@@ -203,6 +322,12 @@ def is_intact(path: Path) -> bool:
     except DamagedArtifact:
         return False
     return True
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is plainly HDF5, without the room that ours have at the start: somebody else's."""
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
 
 
 def _seal(path: Path) -> None:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import itertools
-import json
+import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lssc.plain import LARGEST, brief, plain_problems
 from lssc.registry import find, names, param_problems, suggest
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
 KINDS = ("selector", "coder", "embedder", "clusterer")
+# The folder that holds the library.
+LIBRARY = Path(__file__).resolve().parents[1]
+# Snakemake takes minutes to plan so many runs; so many paths fit into one command.
+MOST_RUNS, MOST_SHARDS = 100_000, 1_000
 # What a method takes if config names none.
 DEFAULTS = {"clusterer": "kmeans"}
 
 
 def config_problems(config: Mapping[str, Any]) -> list[str]:
     """One line per problem: key, value, what would be right. What needs sizes to be known is left to the recipes."""
-    return _shape_problems(config) or _reference_problems(config) or _sweeps_problems(config)
+    return (
+        plain_problems(config)
+        or _shape_problems(config)
+        or _reference_problems(config)
+        or [*_sweeps_problems(config), *_amount_problems(config), *_folder_problems(config)]
+    )
 
 
 def _shape_problems(config: Mapping[str, Any]) -> list[str]:
@@ -28,7 +39,7 @@ def _shape_problems(config: Mapping[str, Any]) -> list[str]:
 
     # In JSON 3.0 is an integer; in Python it is no number of trials.
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_text()))
+    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_bytes()))
     errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     return [line for error in errors for line in _shape_lines(error)]
 
@@ -45,7 +56,7 @@ def _shape_lines(error: Any) -> list[str]:
         return [f"{_join(where, key)}: missing" for key in missing]
     if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
         return [f"{where}: {error.instance!r} is not allowed; {error.schema['description']}"]
-    return [f"{where or 'top level'}: {_brief(error.instance)} {_wanted(error)}"]
+    return [f"{where or 'top level'}: {brief(error.instance)} {_wanted(error)}"]
 
 
 def _wanted(error: Any) -> str:
@@ -57,8 +68,14 @@ def _wanted(error: Any) -> str:
             return f"must be at least {value}"
         case "minItems" | "minLength" | "minProperties" if value < 2:
             return "must not be empty"
-        case "minItems" | "maxItems":
+        case "minItems" | "maxItems" if value < 3:
             return f"must have {value} entries"
+        case "maxItems" | "maxProperties":
+            return f"must have at most {value} entries"
+        case "maxLength":
+            return f"must have at most {value} characters"
+        case "maximum":
+            return f"must be at most {value:,}"
         case "uniqueItems":
             return "must not repeat a value"
         case "enum":
@@ -86,8 +103,8 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
             problems.append(
                 f"images.{id}.names: {len(entry['names'])} must be as many as counts, {len(entry['counts'])}"
             )
-        for source in entry["sources"]:
-            problems += _part_problems(f"images.{id}.sources", "source", source)
+        for place, source in enumerate(entry["sources"]):
+            problems += _part_problems(f"images.{id}.sources.{place}", "source", source)
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
@@ -185,6 +202,43 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(problems))
 
 
+def _amount_problems(config: Mapping[str, Any]) -> list[str]:
+    """More runs or files than can be listed, let alone made."""
+    problems = []
+    for id, entry in config["images"].items():
+        size = min(sum(entry["counts"]), entry.get("first", LARGEST))
+        if (files := -(-size // entry["shard"])) > MOST_SHARDS:
+            problems.append(f"images.{id}.shard: {entry['shard']} makes {files:,} files; at most {MOST_SHARDS:,}")
+    total = 0
+    for id, entry in config["experiments"].items():
+        swept = sum(math.prod(map(len, grid.values())) for grid in entry.get("sweep", {}).values())
+        overrides = entry.get("overrides", {}).values()
+        trials = max([entry["trials"], *(override.get("trials", 0) for override in overrides)])
+        runs = (len(entry.get("methods", ())) + swept) * len(entry["n"]) * len(entry["m"])
+        total += (runs := runs * -(-trials // entry.get("block", config["block"])))
+        if total > MOST_RUNS:
+            return [*problems, f"experiments.{id}: {runs:,} runs; all experiments together may have {MOST_RUNS:,}"]
+    return problems
+
+
+def _folder_problems(config: Mapping[str, Any]) -> list[str]:
+    """Folders that results or data would share with something else. Where else they lie is up to the user."""
+    folders = {key: os.path.abspath(config[key]) for key in ("results", "data")}
+    problems = []
+    for key, folder in folders.items():
+        if _holds(folder, os.getcwd()):
+            problems.append(f"{key}: {config[key]!r} is or holds the working folder; name a folder of its own")
+        if _holds(str(LIBRARY), folder):
+            problems.append(f"{key}: {config[key]!r} lies in the code of the workflow; name another folder")
+    if not problems and (_holds(*folders.values()) or _holds(*reversed(folders.values()))):
+        problems.append(f"results: {config['results']!r} and data {config['data']!r} must not lie in each other")
+    return problems
+
+
+def _holds(folder: str, path: str) -> bool:
+    return os.path.commonpath([folder, path]) == folder
+
+
 def _grid_problems(
     at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: Sequence[str], params: Mapping[str, Any]
 ) -> list[str]:
@@ -221,8 +275,3 @@ def _given(entry: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def _join(where: str, key: str) -> str:
     return f"{where}.{key}" if where else str(key)
-
-
-def _brief(value: Any) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else text[:57] + "..."

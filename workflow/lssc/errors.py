@@ -39,6 +39,8 @@ def telling(out: Path) -> Iterator[None]:
             print(told, file=sys.stderr, flush=True)
             os._exit(1)
         sys.exit(told)
+    except MemoryError as error:
+        sys.exit(f"while making {out}: not enough memory; {error or 'nothing more is known'}")
 
 
 def set_aside(path: Path) -> None:

@@ -34,8 +34,12 @@ class Features:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """The features, file by file."""
+        shape = None
         for file in self._files:
-            yield file.array(ONLY, "features")
+            block = file.array(ONLY, "features", rows=len(file.array(ONLY, "labels")))
+            shape = shape or block.shape[1:]
+            file.require(block.shape[1:] == shape, f"has features of the shape {block.shape[1:]}, others {shape}")
+            yield block
 
     def rows(self, wanted: IndexArray) -> np.ndarray:
         """The features of these rows, in the order asked for."""

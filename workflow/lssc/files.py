@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,11 +49,19 @@ def sealing(path: Path) -> Iterator[Path]:
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with sealing(path) as temporary:
-        temporary.write_text(text)
+        temporary.write_text(text, encoding="utf-8")
 
 
 def seal_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
+
+
+def is_seal(path: Path) -> bool:
+    """Whether a file is a seal of ours; others keep checksums, too."""
+    if not (path.name.startswith(".") and path.name.endswith(".sha256")):
+        return False
+    with path.open("rb") as file:
+        return re.fullmatch(rb"[0-9a-f]{64} \d+ \d+\n", file.read(200)) is not None
 
 
 def sealed(seal: Path) -> Path:

@@ -47,7 +47,7 @@ def _exists(module: str) -> bool:
 @cache
 def _imports(module: str) -> tuple[str, ...]:
     found: list[str] = []
-    for node in ast.walk(ast.parse(_file(module).read_text())):
+    for node in ast.walk(ast.parse(_file(module).read_bytes())):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -64,7 +64,7 @@ def _package(module: str, level: int) -> str | None:
 
 @cache
 def _code(module: str) -> str:
-    tree = ast.parse(_file(module).read_text())
+    tree = ast.parse(_file(module).read_bytes())
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):

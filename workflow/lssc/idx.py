@@ -15,17 +15,22 @@ from lssc.errors import InputError
 Bytes = NDArray[np.uint8]
 GZIP = b"\x1f\x8b"
 UNSIGNED_BYTES = 0x08
+# Bytes of a file; MNIST's largest has 47 million. A packed file of a few megabytes can hold any number of zeros.
+LARGEST = 2**30
 
 
 def read_bytes(path: Path) -> bytes:
     """The uncompressed content of a plain or gzipped file."""
-    raw = path.read_bytes()
-    if not raw.startswith(GZIP):
-        return raw
+    with path.open("rb") as file:
+        packed = file.read(len(GZIP)) == GZIP
     try:
-        return gzip.decompress(raw)
-    except (EOFError, OSError, zlib.error) as error:
+        with gzip.open(path) if packed else path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: the gzip file is cut short or damaged ({error})") from None
+    if len(raw) > LARGEST:
+        raise InputError(f"{path}: more than {LARGEST:,} bytes; too large for images")
+    return raw
 
 
 def parse_idx(raw: bytes, name: str, *, n_dims: int) -> Bytes:

@@ -10,6 +10,7 @@ from typing import Any
 
 # Figures have so many pixels per inch, and a page has so many.
 DRAWN, SHOWN = 200, 96
+LARGEST = 16_383
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,13 @@ def inlined(path: Path) -> Inlined:
 
     with Image.open(path) as file:
         image = file.convert("RGB")
+    # No WebP is larger.
+    shown = [max(1, side * SHOWN // DRAWN) for side in image.size]
+    image.thumbnail((LARGEST, LARGEST))
     few = image.quantize(128, dither=Image.Dither.NONE).convert("RGB")
     content = min(_webp(few, lossless=True), _webp(image, quality=80), key=len)
     uri = f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-    return Inlined(uri, *(max(1, side * SHOWN // DRAWN) for side in image.size))
+    return Inlined(uri, *shown)
 
 
 def _webp(image: Any, **how: Any) -> bytes:

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,9 +61,15 @@ def lock(path: Path, how: int) -> int:
 
 
 def owner_of(folder: Path) -> Owner | None:
-    """What `.run` says; None where nothing legible stands."""
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        return Owner(**json.loads((folder / ".run").read_text()))
+    """What `.run` says; None where nothing legible stands.
+
+    What belongs to that run is ended, so an id must be one.
+    """
+    with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
+        owner = Owner(**json.loads((folder / ".run").read_text()))
+        plain = isinstance(owner.pid, int) and isinstance(owner.remote, bool)
+        if re.fullmatch("[0-9a-f]{12}", owner.id) and plain and f"{owner.host}{owner.since}".isprintable():
+            return owner
     return None
 
 

@@ -42,13 +42,26 @@ class Below:
 
 @dataclass(frozen=True)
 class AtMost:
-    """At most a size of the run or another parameter of the same part."""
+    """At most a number, a size of the run or another parameter of the same part."""
 
-    size: str
+    size: str | int
 
     def problem(self, value: float, sizes: Mapping[str, int]) -> str | None:
+        if isinstance(self.size, int):
+            return None if value <= self.size else f"must be at most {self.size:,}"
         limit = sizes.get(self.size)
         return None if limit is None or value <= limit else f"must be at most {self.size}={limit}"
+
+
+@dataclass(frozen=True)
+class Like:
+    """Text of a pattern, which `what` puts into words."""
+
+    pattern: str
+    what: str
+
+    def problem(self, value: str, sizes: Mapping[str, int]) -> str | None:
+        return None if re.fullmatch(self.pattern, value) else f"must be {self.what}"
 
 
 def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from lssc.idx import Bytes
-from lssc.plotting import set_style
+from lssc.plotting import as_text, set_style
 from lssc.types import Array, IndexArray
 
 # Images side by side before a row is full, examples of each cluster, and points that a scatter plot can bear.
@@ -65,9 +65,9 @@ def draw_landmarks(trials: Sequence[Shown]) -> Figure:
     figure, panels = _stacked(heights)
     for axes, trial, groups in zip(panels, trials, rows, strict=True):
         counts = np.bincount(trial.truth[trial.landmarks], minlength=trial.n_clusters)
-        labels = [f"{name} ({count})" for name, count in zip(trial.names, counts, strict=True)]
+        labels = [as_text(f"{name} ({count})") for name, count in zip(trial.names, counts, strict=True)]
         _mosaic(axes, trial.pixels, groups, labels)
-        axes.set_title(f"{trial.label}: {len(trial.landmarks):,} landmarks", loc="left")
+        axes.set_title(as_text(f"{trial.label}: {len(trial.landmarks):,} landmarks"), loc="left")
     return figure
 
 
@@ -80,11 +80,11 @@ def draw_clusters(trials: Sequence[Shown], rng: np.random.Generator) -> Figure:
         drawn = [[rng.permutation(rows)[:EXAMPLES]] for rows in members]
         right = [float((trial.truth[rows] == k).mean()) if len(rows) else 0.0 for k, rows in enumerate(members)]
         labels = [
-            f"{name}: {len(rows):,}, {share:.0%} right"
+            as_text(f"{name}: {len(rows):,}, {share:.0%} right")
             for name, rows, share in zip(trial.names, members, right, strict=True)
         ]
         _mosaic(axes, trial.pixels, drawn, labels, columns=EXAMPLES, framed=trial.truth != trial.found)
-        axes.set_title(trial.label, loc="left")
+        axes.set_title(as_text(trial.label), loc="left")
     frame = Rectangle((0, 0), 1, 1, fill=False, edgecolor=WRONG, linewidth=1.5, label="of another class")
     panels[0].legend(handles=[frame], loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderaxespad=0.2)
     return figure
@@ -101,12 +101,12 @@ def draw_confusion(trials: Sequence[Shown]) -> Figure:
         small = {"size": 8 if trial.n_clusters <= 5 else 6}
         # Shares of a class decide the colour, so that small classes show as well.
         share = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-        names = list(trial.names)
+        names = list(map(as_text, trial.names))
         sns.heatmap(
             share, annot=table, fmt=",d", annot_kws=small, ax=axes, xticklabels=names, yticklabels=names, **look
         )
         accuracy = (trial.truth == trial.found).mean()
-        axes.set_title(f"{trial.label}: {accuracy:.3f}", fontsize="medium")
+        axes.set_title(as_text(f"{trial.label}: {accuracy:.3f}"), fontsize="medium")
         axes.set(xlabel="cluster", ylabel="class" if axes is panels.flat[0] else "")
         axes.tick_params(axis="y", rotation=0)
         if max(map(len, names)) > 3:
@@ -127,9 +127,9 @@ def draw_embedding(trials: Sequence[Shown], rng: np.random.Generator) -> Figure:
         colours = np.array(palette)[trial.truth[some] % 10]
         axes.scatter(*plane[some[~wrong]].T, c=colours[~wrong], s=4, alpha=0.5, linewidths=0)
         axes.scatter(*plane[some[wrong]].T, c=colours[wrong], s=14, marker="x", linewidths=0.9)
-        axes.set_title(f"{trial.label}: {(trial.truth == trial.found).mean():.3f}", fontsize="medium")
+        axes.set_title(as_text(f"{trial.label}: {(trial.truth == trial.found).mean():.3f}"), fontsize="medium")
         axes.set(xticks=[], yticks=[], xlabel="first direction", ylabel="second" if axes is panels.flat[0] else "")
-    names = trials[0].names
+    names = map(as_text, trials[0].names)
     handles = [
         Line2D([], [], marker="o", linestyle="", color=palette[k % 10], label=name) for k, name in enumerate(names)
     ]
@@ -141,7 +141,8 @@ def draw_embedding(trials: Sequence[Shown], rng: np.random.Generator) -> Figure:
 
 def _plane(vectors: Array) -> Array:
     """Coordinates along the two directions of largest variance."""
-    centred = vectors - vectors.mean(axis=0)
+    # A single cluster has a single coordinate.
+    centred = np.pad(vectors - vectors.mean(axis=0), [(0, 0), (0, max(0, 2 - vectors.shape[1]))])
     values, axes = np.linalg.eigh(centred.T @ centred)
     return centred @ axes[:, np.argsort(-values)[:2]]
 

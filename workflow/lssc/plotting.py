@@ -41,6 +41,10 @@ STAGES = {
     "embed": ("embedding", "#e69f00", "black"),
     "cluster": ("K-means", "#f5e6b3", "black"),
 }
+# Pixels per inch, and along a side: images can have no more than 65,536.
+DPI, LARGEST = 200, 60_000
+# A sign without width.
+HIDDEN = "\u200b"
 MARKERS = "osD^vPX*<>"
 # Places in seaborn's colour-blind-safe palette, strongest first; its yellow is lost on white.
 COLOURS = (0, 1, 2, 3, 4, 5, 9, 7, 6)
@@ -50,14 +54,25 @@ METADATA = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 
 def set_style() -> None:
     sns.set_theme(context="paper", style="whitegrid", palette="colorblind", font_scale=1.15)
-    plt.rcParams.update({"pdf.fonttype": 42, "savefig.bbox": "tight", "savefig.dpi": 200, "grid.alpha": 0.5})
+    plt.rcParams.update({"pdf.fonttype": 42, "savefig.bbox": "tight", "grid.alpha": 0.5})
+
+
+def as_text(text: str) -> str:
+    """Text of config, to be drawn as it is: $ begins no formula, and _ at its start hides it from no legend."""
+    return f"{HIDDEN if text.startswith('_') else ''}{text}".replace("$", r"\$")
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """A score table; names are text, also those that look like numbers or, as "NA" does, like nothing."""
+    return pd.read_csv(path, converters=dict.fromkeys(("experiment", "dataset", "method", "label", "setting"), str))
 
 
 def save(figure: Figure, *paths: Path) -> None:
+    size = figure.get_size_inches()
     for path in paths:
         kind = path.suffix[1:]
         with sealing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind])
+            figure.savefig(temporary, format=kind, metadata=METADATA[kind], dpi=min(DPI, LARGEST / max(size)))
     plt.close(figure)
 
 
@@ -100,7 +115,8 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
 
 def _told(label: str, trials: int, most: int) -> str:
     """A method's label, with its number of trials where that is not the one of the title."""
-    return label if trials == most else f"{label} ({trials} trial{'s' * (trials > 1)})"
+    told = label if trials == most else f"{label} ({trials} trial{'s' * (trials > 1)})"
+    return as_text(told)
 
 
 def _colour(place: int) -> Any:
@@ -121,7 +137,7 @@ def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color:
 
 def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: int) -> None:
     axes.set(xlabel=NAMES[spec["x"]], ylabel=NAMES[spec["y"]])
-    axes.set_title(f"{spec['title']}, mean ± std over {trials} trials", fontsize="medium")
+    axes.set_title(as_text(f"{spec['title']}, mean ± std over {trials} trials"), fontsize="medium")
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     if spec["y"] in TIMES:
         axes.set_yscale("log")
@@ -172,7 +188,7 @@ def _largest(scores: pd.DataFrame) -> str:
 
 def _dress_stages(axes: plt.Axes, title: str, table: pd.DataFrame) -> None:
     trials = int(table["trials"].max())
-    axes.set_title(f"{title}, mean over {trials} trials", fontsize="medium", pad=24)
+    axes.set_title(as_text(f"{title}, mean over {trials} trials"), fontsize="medium", pad=24)
     axes.set_yticks(
         table.index, [_told(label, n, trials) for label, n in zip(table["label"], table["trials"], strict=True)]
     )
@@ -238,7 +254,7 @@ def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series, colo
     axes.set_xticks(list(ticks.values()), names)
     axes.xaxis.set_minor_formatter(NullFormatter())
     best_of = f" (best {', '.join(NAMES.get(c[4:], c[4:]) for c in others)} at each)" if others else ""
-    axes.set(xlabel=NAMES.get(x[4:], x[4:]) + best_of, ylabel=NAMES["accuracy"], title=rows["label"].iloc[0])
+    axes.set(xlabel=NAMES.get(x[4:], x[4:]) + best_of, ylabel=NAMES["accuracy"], title=as_text(rows["label"].iloc[0]))
 
 
 def _place(value: Any, index: int) -> float:
@@ -258,7 +274,7 @@ def _sweep_legend(colours: Mapping[str, Any], rows_scaled_or_not: bool) -> list[
     """Colour by dataset, dashes by scaling of the embedding's rows, a star for the best setting."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], label=label, color=colour, linewidth=1.3) for label, colour in colours.items()]
+    handles = [Line2D([], [], label=as_text(label), color=colour, linewidth=1.3) for label, colour in colours.items()]
     if rows_scaled_or_not:
         names = {True: "embedding rows scaled", False: "not scaled"}
         grey = {"color": "grey", "linewidth": 1.3}

@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lssc.blocks import Block, blocks
 from lssc.checking import KINDS, config_problems, part_entry
 from lssc.paths import Paths
+from lssc.plain import LONGEST
 from lssc.registry import find, param_problems, suggest
 
 PICTURES = ("landmarks", "clusters", "confusion", "embedding")
@@ -20,14 +21,18 @@ PICTURES = ("landmarks", "clusters", "confusion", "embedding")
 PICTURED = ("data", "landmarks", "embedding", "labels")
 # The figure that no config has to ask for.
 STAGES = "stages"
+# Lines about one config.
+MOST_TOLD = 50
 
 
 class ConfigError(Exception):
-    """Everything wrong with a config, one line each: key, value, what would be right."""
+    """Everything wrong with a config, or the first fifty things, one line each: key, value, what would be right."""
 
     def __init__(self, problems: list[str]) -> None:
-        # Keys may hold anything, line breaks too.
-        plain = ("".join(c if c.isprintable() else "?" for c in problem) for problem in problems)
+        # Keys and values may hold anything, line breaks too, and as much as they like.
+        short = [problem if len(problem) <= 500 else f"{problem[:497]}..." for problem in problems[:MOST_TOLD]]
+        short += [f"and {len(problems) - MOST_TOLD:,} more"] * (len(problems) > MOST_TOLD)
+        plain = ("".join(c if c.isprintable() else "?" for c in problem) for problem in short)
         super().__init__("\n".join(f"config: {problem}" for problem in plain))
 
 
@@ -426,8 +431,8 @@ def load(config: Mapping[str, Any]) -> Study:
     experiments = {id: _experiment(id, e, config, methods) for id, e in config["experiments"].items()}
     study = Study(
         config["seed"],
-        config["results"].rstrip("/"),
-        config["data"].rstrip("/"),
+        str(PurePosixPath(config["results"])),
+        str(PurePosixPath(config["data"])),
         tuple(config["run"]),
         collections,
         datasets,
@@ -439,6 +444,8 @@ def load(config: Mapping[str, Any]) -> Study:
     problems += [p for experiment in experiments.values() for p in _compare_problems(experiment)]
     if problems := problems + [p for id in study.run for p in _size_problems(study, experiments[id])]:
         raise ConfigError(list(dict.fromkeys(problems)))
+    if problems := [p for id in experiments for p in _length_problems(study, id)]:
+        raise ConfigError(problems)
     return study
 
 
@@ -520,6 +527,19 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
     return problems
 
 
+def _length_problems(study: Study, experiment: str) -> list[str]:
+    """What is too much to be told to one job in one argument of its command."""
+    told = {"figures": study.figures_recipe(experiment), "compare": json.dumps(study.compared(experiment))}
+    if study.experiments[experiment].pictures:
+        told["pictures"] = study.pictures_recipe(experiment)
+    remedy = {"compare": "take larger blocks", "figures": "name fewer", "pictures": "name fewer methods"}
+    return [
+        f"experiments.{experiment}.{key}: more than one job can be told; {remedy[key]}"
+        for key, text in told.items()
+        if len(text) > LONGEST
+    ]
+
+
 def _pictures_problems(study: Study, experiment: Experiment) -> list[str]:
     """Pictures of what the experiment does not run."""
     if not experiment.pictures:
@@ -536,6 +556,10 @@ def _pictures_problems(study: Study, experiment: Experiment) -> list[str]:
             problems.append(f"{at}.methods: {id!r} is not run by the experiment; {suggest(id, methods)}")
         elif study.datasets[experiment.dataset_of(methods[id])].collection is None:
             problems.append(f"{at}: the points of {experiment.dataset_of(methods[id])!r} are no images; remove it")
+    if not problems:
+        drawn = {study.datasets[experiment.dataset_of(methods[id])].collection for id in shown["methods"]}
+        if drawn != {first := study.collections_of(experiment.id)[0]}:
+            problems.append(f"{at}.methods: only methods on images of {first!r}, the experiment's first, can be drawn")
     return problems
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
-from lssc.artifacts import Reader, Record, Writer, reading, writing
+from lssc.artifacts import LARGEST, Reader, Record, Writer, is_number, is_sound, reading, writing
 from lssc.blocks import Block, siblings
-from lssc.errors import DamagedArtifact, telling
+from lssc.errors import DamagedArtifact, InputError, telling
 from lssc.feature_files import Features
 from lssc.registry import Component, find
 from lssc.rows import Rows
@@ -39,16 +39,28 @@ class Trial:
     def read(self, name: str) -> Record:
         return self.inputs[name].record(self.number)
 
-    def array(self, name: str, array: str) -> np.ndarray:
-        """One array of an input, without reading the others."""
-        return self.inputs[name].array(self.number, array)
+    def array(self, name: str, array: str, **expected: int) -> np.ndarray:
+        """One array of an input, without reading the others; what is expected of it is in `Reader.array`."""
+        return self.inputs[name].array(self.number, array, **expected)
 
     def rows(self, name: str, array: str) -> Rows:
-        """One array of an input as the part can take it: a large one is left in its file if the part works by rows."""
-        return self.inputs[name].rows(self.number, array) if self.part.by_rows else self.array(name, array)
+        """One row of an input's array per point, as the part can take it: large ones stay in their file if by rows."""
+        source = self.inputs[name]
+        get = source.rows if self.part.by_rows else source.array
+        return get(self.number, array, rows=self.n)
+
+    def csr(self, name: str, matrix: str) -> Any:
+        """A sparse matrix of an input, one row per point."""
+        found = self.inputs[name].csr(self.number, matrix)
+        self.inputs[name].require(found.shape[0] == self.n, f"has {found.shape[0]} rows of {matrix}, not {self.n}")
+        return found
 
     def facts(self, name: str) -> dict[str, Any]:
         return self.inputs[name].facts(self.number)
+
+    @property
+    def n(self) -> int:
+        return self.recipe["n"]
 
     def rng(self, *key: str | int) -> np.random.Generator:
         """Depends on the trial and the key; never on the method's other stages, the block or the number of cores."""
@@ -132,11 +144,15 @@ def make_artifact(
             else:
                 facts = _add_computed(writer, compute, trial, key)
             seconds = facts.get("seconds")
-            print(f"trial {number}" + (f": {seconds:.3f} s" if seconds is not None else ""), file=sys.stderr)
+            print(f"trial {number}" + (f": {seconds:.3f} s" if is_number(seconds) else ""), file=sys.stderr)
 
 
 def _add_computed(writer: Writer, compute: Compute, trial: Trial, key: str) -> Mapping[str, Any]:
     record = compute(trial)
+    for name, array in record.arrays.items():
+        if isinstance(array, np.ndarray) and not is_sound(array):
+            what = trial.part.name if "part" in trial.recipe else "the stage"
+            raise InputError(f"{what} gave {name} not finite, or beyond {LARGEST:g}, in trial {trial.number}")
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
     # A view, as an array made in blocks costs time while it is written, and the stage adds that to its facts.
     facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)

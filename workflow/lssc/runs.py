@@ -13,9 +13,9 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from lssc.artifacts import is_intact
+from lssc.artifacts import is_foreign, is_intact
 from lssc.errors import InputError, set_aside
-from lssc.files import is_altered, sealed
+from lssc.files import is_altered, is_seal, sealed
 from lssc.ownership import FOLDERS, RUN, Owner, enter_owner, lock, owner_of
 
 # Seconds that what is told to end may take for it; Slurm itself gives a job 30 between the first signal and the last.
@@ -71,10 +71,11 @@ def _damaged(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         # Another run's.
         folders[:] = [name for name in folders if not Path(place, name, ".run").exists()]
-        for path in (Path(place, name) for name in names):
-            if path.suffix == ".h5" and not is_intact(path):
+        for path in filter(Path.is_file, (Path(place, name) for name in names)):
+            # The folder may hold files of others, too.
+            if path.suffix == ".h5" and not is_foreign(path) and not is_intact(path):
                 yield path
-            elif path.suffix == ".sha256" and sealed(path).exists() and is_altered(sealed(path), path):
+            elif is_seal(path) and sealed(path).is_file() and is_altered(sealed(path), path):
                 yield sealed(path)
 
 

@@ -29,7 +29,9 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
         with reading(Path(study.paths.scores.format(**run.wildcards))) as scores:
             for trial in run.block.trials:
                 setting = {"setting": json.dumps(dict(run.method.setting))} if wanted.is_sweep else {}
-                values = scores.facts(trial)["scores"]
+                values = scores.facts(trial).get("scores")
+                whole = isinstance(values, dict) and all(isinstance(values.get(key), int | float) for key in COLUMNS)
+                scores.require(whole, f"has no scores of trial {trial}")
                 yield {
                     "experiment": experiment,
                     "dataset": run.dataset,

@@ -14,7 +14,7 @@ rule select_landmarks:
         code=part_code("select_landmarks", "selector"),
     shell:
         "python -m lssc.stages.select_landmarks --data {input.data:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule code_points:
@@ -34,7 +34,7 @@ rule code_points:
         code=part_code("code_points", "coder"),
     shell:
         "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q} --threads {threads}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule embed_points:
@@ -52,7 +52,7 @@ rule embed_points:
         code=part_code("embed_points", "embedder"),
     shell:
         "python -m lssc.stages.embed_points --codes {input.codes:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule cluster_points:
@@ -70,7 +70,7 @@ rule cluster_points:
         code=part_code("cluster_points", "clusterer"),
     shell:
         "python -m lssc.stages.cluster_points --embedding {input.embedding:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule score_labels:
@@ -93,4 +93,4 @@ rule score_labels:
     shell:
         "python -m lssc.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
         " --codes {input.codes:q} --embedding {input.embedding:q} --labels {input.labels:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

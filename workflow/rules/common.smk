@@ -8,10 +8,13 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-# This checkout's library, here and in every job, whatever else may be installed.
+# This checkout's library, here and in every job, whatever else may be installed or lie in the working folder.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
+if os.pathsep in LIBRARY:
+    raise WorkflowError(f"{LIBRARY}: Python finds no library in a folder with {os.pathsep!r} in its path; move it")
 sys.path.insert(0, LIBRARY)
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
+os.environ.update(PYTHONSAFEPATH="1")
 
 from lssc import images as lssc_images
 from lssc import paths as lssc_paths
@@ -110,6 +113,15 @@ def keep_config():
     from lssc.files import write_text
 
     write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
+
+
+def as_it_is(text):
+    """A text as a params function: in a plain string Snakemake would take braces, of a label say, for wildcards."""
+
+    def param(wildcards):
+        return text
+
+    return param
 
 
 def images_recipe(wildcards):

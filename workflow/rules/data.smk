@@ -38,7 +38,7 @@ rule featurise_images:
         code=shard_code,
     shell:
         "python -m lssc.stages.featurise_images --images {input.images:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule reduce_features:
@@ -56,7 +56,7 @@ rule reduce_features:
         code=fingerprint("lssc.stages.reduce_features"),
     shell:
         "python -m lssc.stages.reduce_features --features {input.features:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule generate_data:
@@ -75,4 +75,4 @@ rule generate_data:
         code=data_code,
     shell:
         "python -m lssc.stages.generate_data --features {input.features:q}"
-        " --recipe {params.recipe:q} --code {params.code} --out {output:q} 2> {log:q}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

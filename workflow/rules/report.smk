@@ -20,7 +20,7 @@ rule gather_scores:
         config=experiment_config,
         code=fingerprint("lssc.stages.gather_scores"),
     shell:
-        "python -m lssc.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment}"
+        "python -m lssc.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment:q}"
         " --sources {input.sources:q} --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
 
 
@@ -41,7 +41,7 @@ for experiment in study.with_figures:
             "../../envs/environment.yaml"
         threads: 1
         params:
-            figures=study.figures_recipe(experiment),
+            figures=as_it_is(study.figures_recipe(experiment)),
             code=fingerprint("lssc.stages.plot_figures"),
         shell:
             "python -m lssc.stages.plot_figures --scores {input:q} --figures {params.figures:q}"
@@ -64,7 +64,7 @@ for experiment in study.with_pictures:
             "../../envs/environment.yaml"
         threads: 1
         params:
-            recipe=study.pictures_recipe(experiment),
+            recipe=as_it_is(study.pictures_recipe(experiment)),
             code=fingerprint("lssc.stages.draw_pictures"),
         shell:
             "python -m lssc.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
@@ -164,7 +164,7 @@ rule write_report:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        config=study.report_config(),
+        config=as_it_is(study.report_config()),
         code=fingerprint("lssc.stages.write_report"),
         template=lssc_report.template_fingerprint(),
     shell:

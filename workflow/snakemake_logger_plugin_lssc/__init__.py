@@ -13,7 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
+from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -25,6 +28,28 @@ WIDTH = 24  # letters of a wildcard's value
 
 # Through Snakemake's own logger the lines cannot tear its messages apart, and its log file has them too.
 OUT = logging.getLogger("snakemake.logging")
+
+
+def read_config_files_as_data() -> None:
+    """Put our reader in the place of Snakemake's, which runs Python code that a config file may hold (YTE templates).
+
+    This module is the only one of ours that Snakemake imports before it reads the first config file.
+    """
+    from snakemake.common import configfile
+
+    def read(path: str | Path, filetype: str = "Config") -> dict[str, Any]:
+        from lssc.config_files import read_config
+        from lssc.recipes import ConfigError
+
+        try:
+            return read_config(path)
+        except ConfigError as error:
+            raise WorkflowError(str(error)) from None
+
+    configfile._load_configfile = read
+
+
+read_config_files_as_data()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lssc.errors import InputError
 from lssc.feature_files import Features
-from lssc.params import AtLeast
+from lssc.params import AtLeast, AtMost
 from lssc.pca import fit_pca, flat_features
 from lssc.registry import component
 from lssc.types import IndexArray, Points
@@ -23,7 +23,7 @@ def images(
     classes: tuple[int, ...] = (),
     path_maximum: bool = True,
     centre: bool = True,
-    dim: Annotated[int, AtLeast(1)] = 500,
+    dim: Annotated[int, AtLeast(1), AtMost(100_000)] = 500,
     pca_on: Literal["all", "subset"] = "all",
     features: Features,
     rng: np.random.Generator,
@@ -36,6 +36,8 @@ def images(
     labels = features.labels
     wanted = list(classes) or sorted(set(labels.tolist()))
     rows = chosen_rows(labels, wanted, n, rng)
+    if len(rows) != n:
+        raise InputError(f"n={n} cannot be divided among the {len(wanted)} classes that these images have")
     X = features.rows(rows)
     if pca_on == "subset":
         flat = flat_features(X, path_maximum=path_maximum)

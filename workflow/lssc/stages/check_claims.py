@@ -14,7 +14,7 @@ from lssc.tables import as_csv
 
 def read(paths: list[Path]) -> dict[str, list[dict[str, str]]]:
     """Experiment -> rows of its table, which lies in a folder of its name."""
-    return {path.parent.name: list(csv.DictReader(path.open())) for path in paths}
+    return {path.parent.name: list(csv.DictReader(path.open(encoding="utf-8", newline=""))) for path in paths}
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from lssc.errors import telling
 from lssc.files import write_text
-from lssc.plotting import plot_sweep, save
+from lssc.plotting import plot_sweep, read_scores, save
 from lssc.tuning import best_settings, sweep_table
 
 
@@ -21,7 +21,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.table):
-        scores = pd.read_csv(args.scores)
+        scores = read_scores(args.scores)
         rows = scores.to_dict("records")
         best = pd.DataFrame(best_settings(rows, args.held))
         for path, table in ((args.table, pd.DataFrame(sweep_table(rows))), (args.best, best)):

@@ -6,7 +6,7 @@ from lssc.timing import timed
 
 
 def cluster_points(trial: Trial) -> Record:
-    vectors = trial.array("embedding", "vectors")
+    vectors = trial.array("embedding", "vectors", rows=trial.n)
     rng = trial.rng("kmeans")
     clusters, spent = timed(trial.part, vectors, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
     return Record({"labels": clusters.labels}, {**clusters.info, **spent})

@@ -36,8 +36,10 @@ def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
         reading(Path(labels_two)) as d,
     ):
         for trial in Block.parse(pair["block"]).trials:
-            vectors = [file.array(trial, "vectors") for file in (a, b)]
+            vectors = [file.array(trial, "vectors", rows=pair["n"]) for file in (a, b)]
             values = [file.array(trial, "values") for file in (a, b)]
+            for P, Q in (vectors, values):
+                b.require(P.shape == Q.shape and P.size > 0, f"has an array of {Q.shape} where {a.path} has {P.shape}")
             yield {
                 "n": pair["n"],
                 "m": pair["m"],
@@ -45,7 +47,7 @@ def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "sine": largest_sine(*vectors),
                 "coordinates": float(np.abs(vectors[0] - vectors[1]).max()),
                 "values": float(np.abs(values[0] - values[1]).max()),
-                "labels": scores(c.array(trial, "labels"), d.array(trial, "labels"))["accuracy"],
+                "labels": scores(*(file.array(trial, "labels", rows=pair["n"]) for file in (c, d)))["accuracy"],
             }
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lssc.artifacts import reading
 from lssc.errors import telling
 from lssc.images import Images, read_images
@@ -14,22 +16,23 @@ from lssc.plotting import save
 from lssc.seeding import rng_for
 
 TRIAL = 0
-# Not the points: they may take more room than everything else.
-NEEDED = {"data": ("labels", "origin"), "landmarks": ("indices",), "embedding": ("vectors",), "labels": ("labels",)}
 
 
 def load_trial(wanted: Mapping[str, Any], images: Images) -> Shown:
     """What the artifacts say about one method."""
-    arrays = {}
-    for name, needed in NEEDED.items():
-        with reading(Path(wanted[name])) as file:
-            arrays[name] = {array: file.array(TRIAL, array) for array in needed}
-    truth, names = arrays["data"]["labels"], wanted["names"]
-    found = matched(truth, arrays["labels"]["labels"], len(names))
-    pixels = images.pixels[arrays["data"]["origin"]]
-    return Shown(
-        wanted["label"], pixels, truth, found, arrays["landmarks"]["indices"], arrays["embedding"]["vectors"], names
-    )
+
+    def array(file: str, name: str, **expected: int) -> np.ndarray:
+        with reading(Path(wanted[file])) as reader:
+            return reader.array(TRIAL, name, **expected)
+
+    # Not the points: they may take more room than everything else.
+    names = wanted["names"]
+    truth = array("data", "labels", below=len(names))
+    n = len(truth)
+    pixels = images.pixels[array("data", "origin", rows=n, below=len(images.pixels))]
+    found = matched(truth, array("labels", "labels", rows=n, below=len(names)), len(names))
+    landmarks, vectors = array("landmarks", "indices", below=n), array("embedding", "vectors", rows=n)
+    return Shown(wanted["label"], pixels, truth, found, landmarks, vectors, names)
 
 
 def main() -> None:

@@ -1,12 +1,14 @@
 """Give every point spectral coordinates, from the codes."""
 
-from lssc.artifacts import Record, csr_matrix
+from lssc.artifacts import Record
 from lssc.runner import Trial, run_stage
 from lssc.timing import timed
 
 
 def embed_points(trial: Trial) -> Record:
-    codes = csr_matrix(trial.read("codes"), "codes")
+    codes = trial.csr("codes", "codes")
+    fits = codes.shape[1] == trial.n if trial.part.needs_all else codes.shape[1] >= trial.recipe["n_clusters"]
+    trial.inputs["codes"].require(fits, f"has codes of {codes.shape[1]} landmarks, which cannot be embedded")
     rng = trial.rng("embedding")
     embedding, spent = timed(trial.part, codes, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
     return Record({"vectors": embedding.vectors, "values": embedding.values}, {**embedding.info, **spent})

@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        sources = {path.parent.name: json.loads(path.read_text()) for path in args.sources}
+        sources = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in args.sources}
         write_text(args.out, as_csv(list(score_rows(load(args.config), args.experiment))))
         write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
 

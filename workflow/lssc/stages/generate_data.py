@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
-
-from lssc.artifacts import Record
+from lssc.artifacts import LARGEST, Record, is_sound
+from lssc.errors import InputError
 from lssc.rows import RowBlocks
 from lssc.runner import Trial, run_stage
 from lssc.scaling import unit_rows
@@ -19,8 +18,9 @@ def generate_data(trial: Trial) -> Record:
     points, spent = timed(trial.part, trial.recipe["n"], **given, **trial.params)
 
     def finished(X: Array) -> Array:
-        if not np.isfinite(X).all():
-            raise ValueError(f"dataset {trial.part.name!r} gave values that are not finite in trial {trial.number}")
+        if not is_sound(X):
+            what = f"values that are not finite, or beyond {LARGEST:g},"
+            raise InputError(f"dataset {trial.part.name!r} gave {what} in trial {trial.number}")
         return unit_rows(X) if trial.recipe["unit_norm"] else X
 
     if isinstance(points.X, RowBlocks):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lssc.errors import telling
 from lssc.files import write_text
-from lssc.plotting import curves, plot_curves, plot_stages, save, stage_times, summary
+from lssc.plotting import curves, plot_curves, plot_stages, read_scores, save, stage_times, summary
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF, PNG and CSV file for each figure")
     args = parser.parse_args()
     with telling(args.out[0].parent):
-        draw(pd.read_csv(args.scores), args.figures, {path.name: path for path in args.out})
+        draw(read_scores(args.scores), args.figures, {path.name: path for path in args.out})
 
 
 def draw(scores: pd.DataFrame, figures: Mapping[str, Any], out: Mapping[str, Path]) -> None:

@@ -4,18 +4,20 @@ from lssc.artifacts import Record
 from lssc.metrics import scores
 from lssc.runner import Trial, run_stage
 
+UNITS = ("seconds", "cpu_seconds")
+SPENT = (*UNITS, "peak_mb")
 TIMED = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster": "labels"}
 
 
 def score_labels(trial: Trial) -> Record:
-    values = scores(trial.array("data", "labels"), trial.array("labels", "labels"))
-    spent = {stage: trial.facts(name) for stage, name in TIMED.items()}
-    for unit in ("seconds", "cpu_seconds"):
+    values = scores(*(trial.array(name, "labels", rows=trial.n) for name in ("data", "labels")))
+    spent = {stage: trial.inputs[name].numbers(trial.number, SPENT) for stage, name in TIMED.items()}
+    for unit in UNITS:
         values[unit] = sum(facts[unit] for facts in spent.values())
         values |= {f"{stage}_{unit}": facts[unit] for stage, facts in spent.items()}
     values |= {f"{stage}_peak_mb": facts["peak_mb"] for stage, facts in spent.items()}
     values["peak_mb"] = max(facts["peak_mb"] for facts in spent.values())
-    values["converged"] = all(facts.get("converged", True) for facts in spent.values())
+    values["converged"] = all(trial.facts(name).get("converged", True) for name in TIMED.values())
     return Record({}, {"scores": values})
 
 
