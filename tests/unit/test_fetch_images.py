@@ -89,7 +89,7 @@ def package(tmp_path, tiny_files):
 
 
 def written(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
 
 
 def test_only_wanted_plain_files_are_unpacked_and_only_into_the_folder(tmp_path):

@@ -36,7 +36,7 @@ def plain_problems(config: Any) -> list[str]:
 def _values(value: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every value with its place, from the outside in; one that holds itself never ends."""
     yield where, value
-    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
     for key, inner in items:
         yield from _values(inner, (*where, key if isinstance(key, str) else brief(key)))
 
@@ -51,7 +51,7 @@ def _problem(value: Any) -> str | None:
         return "a whole number of more than 18 digits is too large"
     if isinstance(value, float) and not math.isfinite(value):
         return f"{value!r} must be a finite number"
-    if value is None or isinstance(value, list | int | float):
+    if value is None or isinstance(value, list | tuple | int | float):
         return None
     return f"{brief(value)} must be text, a number, true, false, a list or a mapping; put it in quotes to make it text"
 
