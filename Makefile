@@ -108,6 +108,7 @@ bench: $(COMPILED)
 # After a run of `paper`: its tables and figures into docs, and the numbers into the documents.
 keep: $(READY)
 	$(ON_PATH) python docs/keep.py "$$RESULTS"
+	$(ON_PATH) python docs/jobs.py "$$RESULTS"
 	$(MAKE) docs
 
 docs: $(READY)

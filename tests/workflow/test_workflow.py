@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,18 @@ def test_a_second_run_does_nothing(pipeline):
     done = pipeline.run()
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_every_job_asks_for_memory_and_minutes(pipeline):
+    done = pipeline.run("--dry-run", "--forceall")
+    asking = re.findall(
+        r"resources: .*\bruntime=\d+.*\bmem_mb=\d+|resources: .*\bmem_mb=\d+.*\bruntime=\d+", done.stdout
+    )
+    assert len(asking) == sum(jobs(done).values()) > 30
+
+
+def test_other_amounts_rerun_nothing(pipeline):
+    assert jobs(pipeline.run("--dry-run", "--set-resources", "code_points:mem_mb=9999")) == {}
 
 
 def test_a_new_lambda_reruns_the_coding_of_its_method_and_what_follows(pipeline):

@@ -9,6 +9,8 @@ rule select_landmarks:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("select_landmarks"),
     params:
         recipe=part_recipe("selector", m=n_landmarks, n_clusters=n_clusters),
         code=part_code("select_landmarks", "selector"),
@@ -29,6 +31,8 @@ rule code_points:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("code_points"),
     params:
         recipe=part_recipe("coder", n_clusters=n_clusters),
         code=part_code("code_points", "coder"),
@@ -47,6 +51,8 @@ rule embed_points:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("embed_points"),
     params:
         recipe=part_recipe("embedder", n_clusters=n_clusters),
         code=part_code("embed_points", "embedder"),
@@ -65,6 +71,8 @@ rule cluster_points:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("cluster_points"),
     params:
         recipe=part_recipe("clusterer", n_clusters=n_clusters),
         code=part_code("cluster_points", "clusterer"),
@@ -87,6 +95,8 @@ rule score_labels:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("score_labels"),
     params:
         recipe=score_recipe,
         code=fingerprint("lssc.stages.score_labels"),

@@ -20,6 +20,7 @@ from lssc import images as lssc_images
 from lssc import paths as lssc_paths
 from lssc import recipes as lssc_recipes
 from lssc import report as lssc_report
+from lssc import resources as lssc_resources
 from lssc.errors import InputError
 from lssc.fingerprint import fingerprint
 from lssc.ownership import FOLDERS, RUN
@@ -247,3 +248,12 @@ def longest_first(wildcards):
     Priorities do not reach back to what a job needs, so the rules before it have theirs: data, which take little, come first.
     """
     return int(wildcards.n) if wildcards.selector == "all" else 0
+
+
+def asks(rule, **known):
+    """What the jobs of a rule ask a cluster for, as functions; `known` stands in for wildcards where there are none."""
+
+    def amount(name):
+        return lambda wildcards, attempt: lssc_resources.ask(study, rule, known or wildcards, attempt)[name]
+
+    return {name: amount(name) for name in ("mem_mb", "runtime")}

@@ -15,6 +15,8 @@ rule fetch_images:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("fetch_images"),
     params:
         recipe=images_recipe,
     shell:
@@ -33,6 +35,8 @@ rule featurise_images:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("featurise_images"),
     params:
         recipe=shard_recipe,
         code=shard_code,
@@ -51,6 +55,8 @@ rule reduce_features:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("reduce_features"),
     params:
         recipe=reduction,
         code=fingerprint("lssc.stages.reduce_features"),
@@ -70,6 +76,8 @@ rule generate_data:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("generate_data"),
     params:
         recipe=data_recipe,
         code=data_code,

@@ -16,6 +16,8 @@ rule gather_scores:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("gather_scores"),
     params:
         config=experiment_config,
         code=fingerprint("lssc.stages.gather_scores"),
@@ -40,6 +42,8 @@ for experiment in study.with_figures:
         conda:
             "../../envs/environment.yaml"
         threads: 1
+        resources:
+            **asks("plot_figures", experiment=experiment),
         params:
             figures=as_it_is(study.figures_recipe(experiment)),
             code=fingerprint("lssc.stages.plot_figures"),
@@ -63,6 +67,8 @@ for experiment in study.with_pictures:
         conda:
             "../../envs/environment.yaml"
         threads: 1
+        resources:
+            **asks("draw_pictures", experiment=experiment),
         params:
             recipe=as_it_is(study.pictures_recipe(experiment)),
             code=fingerprint("lssc.stages.draw_pictures"),
@@ -81,6 +87,8 @@ rule compare_embeddings:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("compare_embeddings"),
     params:
         recipe=compare_recipe,
         code=fingerprint("lssc.stages.compare_embeddings"),
@@ -105,6 +113,8 @@ rule check_claims:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("check_claims"),
     params:
         code=fingerprint("lssc.stages.check_claims"),
     shell:
@@ -137,6 +147,8 @@ rule choose_parameters:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("choose_parameters"),
     params:
         held=held_values,
         datasets=dataset_labels,
@@ -163,6 +175,8 @@ rule write_report:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        **asks("write_report"),
     params:
         config=as_it_is(study.report_config()),
         code=fingerprint("lssc.stages.write_report"),

@@ -1,0 +1,121 @@
+"""Keep what every job of a finished run used: `python docs/jobs.py results`, from the folder that Snakemake ran in.
+
+Stages that work on trials have it in their results. The others are run once more as Snakemake recorded them, into a
+folder that is thrown away; of the many that score labels, one for each dataset and n. Fetching images is left out.
+"""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lssc.archiving import LAST_CONFIG
+from lssc.artifacts import reading
+from lssc.files import write_text
+from lssc.recipes import Study, load
+from lssc.tables import as_csv
+
+TABLE = Path(__file__).parent / "results/jobs.csv"
+RUN = ("dataset", "n", "block", "selector", "m", "coder", "embedder", "clusterer")
+COLUMNS = ("rule", "experiment", "images", "features", "shard", "reduction", "size", *RUN, "cpu_seconds", "peak_mb")
+# Path of an output -> what the table says of its job.
+Jobs = dict[str, dict[str, str]]
+
+
+def keep(results: Path) -> None:
+    config = results / LAST_CONFIG
+    study = load(json.loads(config.read_text()))
+    rows = [{**known, **recorded(path)} for path, known in with_facts(study).items()]
+    rows += [{**known, **spent} for known, spent in run_again(without_facts(study), config)]
+    write_text(TABLE, as_csv([dict.fromkeys(COLUMNS) | row for row in rows]))
+
+
+def job(rule: str, pattern: str, **values: str) -> Jobs:
+    return {pattern.format(**values): {"rule": rule, **{key: values[key] for key in re.findall(r"{(\w+)}", pattern)}}}
+
+
+def with_facts(study: Study) -> Jobs:
+    """The jobs on trials and on images."""
+    paths, jobs = study.paths, {}
+    stages = {
+        "generate_data": paths.data,
+        "select_landmarks": paths.landmarks,
+        "code_points": paths.codes,
+        "embed_points": paths.embedding,
+        "cluster_points": paths.labels,
+    }
+    runs = [run for id in study.run for run in study.experiments[id].runs()]
+    for data in (study.datasets[id] for id in dict.fromkeys(run.dataset for run in runs)):
+        if data.collection:
+            images = study.collections[data.collection]
+            known = {"images": images.id, "features": images.features.slug, "size": str(images.size)}
+            for shard in images.shards:
+                jobs |= job("featurise_images", paths.shard, shard=shard, **known)
+            if data.reduction:
+                jobs |= job("reduce_features", paths.reduced, reduction=data.reduction_slug, **known)
+    for run in runs:
+        for rule, pattern in stages.items():
+            jobs |= job(rule, pattern, **run.wildcards)
+    return jobs
+
+
+def without_facts(study: Study) -> Jobs:
+    """The other jobs, by one of their outputs."""
+    paths, jobs = study.paths, job("check_claims", study.paths.claims) | job("write_report", study.paths.report)
+    scored = {(run.dataset, run.n): run.wildcards for id in study.run for run in study.experiments[id].runs()}
+    for wildcards in scored.values():
+        jobs |= job("score_labels", paths.scores, **wildcards)
+    for id in study.run:
+        rules = {"gather_scores": "scores.csv", "choose_parameters": "best.csv", "compare_embeddings": "agreement.csv"}
+        made = {rule: paths.experiment(name) for rule, name in rules.items()}
+        made |= {"plot_figures": (study.figures_of(id) or [""])[0], "draw_pictures": (study.pictures_of(id) or [""])[0]}
+        wanted = study.results_of(id)
+        jobs |= {
+            path: {"rule": rule, "experiment": id}
+            for rule, pattern in made.items()
+            if (path := pattern.format(experiment=id)) in wanted
+        }
+    return jobs
+
+
+def recorded(path: str) -> dict[str, float]:
+    with reading(Path(path)) as file:
+        facts = [file.facts(trial) for trial in file.trials]
+    return spent(sum(fact["cpu_seconds"] for fact in facts), max(fact["peak_mb"] for fact in facts))
+
+
+def spent(cpu_seconds: float, peak_mb: float) -> dict[str, float]:
+    return {"cpu_seconds": round(cpu_seconds, 3), "peak_mb": round(peak_mb, 1)}
+
+
+def run_again(jobs: Jobs, config: Path) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
+    """Each job's description and what its whole process used."""
+    command = ["snakemake", "--detailed-summary", "--replace-workflow-config", "--configfile", str(config)]
+    summary = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    lines = list(csv.DictReader(summary.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    for line in lines:
+        if line["output_file"] in jobs:
+            same = [other for other in lines if other["shellcmd"] == line["shellcmd"]]
+            written = {other["output_file"] for other in same} | {line["log-file(s)"]}
+            yield jobs[line["output_file"]], run_elsewhere(line["shellcmd"], written)
+
+
+def run_elsewhere(command: str, written: set[str]) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in written:
+            command = command.replace(path, f"{scratch}/{Path(path).name}")
+        process = subprocess.Popen(["bash", "-c", command])
+        _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"failed: {command}")
+    return spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))
