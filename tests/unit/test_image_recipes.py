@@ -175,7 +175,7 @@ def test_a_dataset_is_drawn_from_the_features_it_needs(image_config):
         ({}, "pca"),
         ({"dim": 500, "centre": True, "path_maximum": True}, "pca"),
         ({"dim": 20}, "pca.dim=20"),
-        ({"centre": False, "dim": 20, "path_maximum": False}, "pca.centre=false,dim=20,path_maximum=false"),
+        ({"centre": False, "dim": 20, "path_maximum": False}, "pca.centre=false+dim=20+path_maximum=false"),
     ],
 )
 def test_a_reduction_is_named_by_what_is_not_at_its_default(image_config, params, slug):

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.target_jobs import parse_target_jobs_cli_args
+from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
+
+from lssc.recipes import load
 
 REPO = Path(__file__).parents[2]
 CLUSTERS = ("slurm", "cluster-generic")
@@ -37,6 +41,13 @@ def test_every_group_is_of_rules_that_exist():
     groups = profile("slurm")["groups"]
     assert groups.keys() <= rules
     assert profile("slurm")["group-components"].keys() <= set(groups.values())
+
+
+def test_wildcards_reach_a_node_as_they_are(paper_config):
+    runs = [run for experiment in load(paper_config).experiments.values() for run in experiment.runs()]
+    given = [{name: str(value) for name, value in run.wildcards.items()} for run in runs]
+    told = encode_target_jobs_cli_args([TargetSpec("score_labels", wildcards) for wildcards in given])
+    assert [spec.wildcards_dict for spec in parse_target_jobs_cli_args(told)] == given
 
 
 @pytest.mark.parametrize(

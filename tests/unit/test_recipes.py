@@ -269,7 +269,7 @@ def test_an_experiment_without_any_run_is_refused(small_config):
     [
         ("uniform", "uniform"),
         ({"name": "kmedoids", "metric": "cityblock"}, "kmedoids"),
-        ({"name": "kmedoids", "metric": "cosine", "max_iter": 7}, "kmedoids.max_iter=7,metric=cosine"),
+        ({"name": "kmedoids", "metric": "cosine", "max_iter": 7}, "kmedoids.max_iter=7+metric=cosine"),
         ({"name": "farthest_first", "lam": 10}, "farthest_first.lam=10"),
         ({"name": "farthest_first", "lam": 10.0}, "farthest_first.lam=10"),
         ({"name": "farthest_first", "lam": 2.5}, "farthest_first.lam=2.5"),
@@ -285,7 +285,7 @@ def test_a_slug_tells_the_parameters_that_are_not_at_their_defaults(entry, slug)
 
 def test_slugs_write_booleans_in_small_letters_and_sort_parameters():
     part = Part.of("coder", {"name": "lasso", "lam": 3, "exclude_self": False})
-    assert part.slug == "lasso.exclude_self=false,lam=3"
+    assert part.slug == "lasso.exclude_self=false+lam=3"
     assert part.params == {"lam": 3.0, "exclude_self": False, "precision": "double"}
     assert part.with_params({"lam": 5, "t": 3}).params["lam"] == 5.0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from lssc.blocks import PATTERN
 
 ID = r"[a-z][a-z0-9_]*"
-PART = ID + r"(?:\.[a-z0-9_=,.+-]+)?"
+PART = ID + r"(?:\.[a-z0-9_=.+-]+)?"
 WILDCARDS = {
     "dataset": ID,
     "experiment": ID,

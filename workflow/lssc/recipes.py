@@ -604,7 +604,8 @@ def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
 
 def _slug(name: str, params: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
     told = [f"{key}={_short(value)}" for key, value in sorted(params.items()) if value != defaults[key]]
-    return ".".join([name, ",".join(told)] if told else [name])
+    # No commas: Snakemake cannot hand a wildcard that has one to a job on a cluster.
+    return ".".join([name, "+".join(told)] if told else [name])
 
 
 def _is_float(hint: Any, value: Any) -> bool:
