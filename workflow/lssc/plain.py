@@ -28,9 +28,14 @@ def plain_problems(config: Any) -> list[str]:
             return [f"{'.'.join(where[:3])}: nested more than {DEEPEST} levels deep"]
         if problem := _problem(value):
             problems.append(f"{'.'.join(where) or 'top level'}: {problem}")
-    if not problems and (size := len(json.dumps(config))) > LONGEST:
+    if not problems and (size := len(as_json(config))) > LONGEST:
         problems.append(f"top level: takes {size:,} characters as JSON; at most {LONGEST:,} can be handed to a job")
     return problems
+
+
+def as_json(value: Any, *, sort_keys: bool = False) -> str:
+    """As jobs are told it. Snakemake's own report puts that into a script of a page as it is, where < could end it."""
+    return json.dumps(value, sort_keys=sort_keys).replace("<", r"\u003c")
 
 
 def _values(value: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
