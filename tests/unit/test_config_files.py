@@ -62,6 +62,7 @@ BAD = {
     "merges": (MERGES, "more than 20,000 keys"),
     "many merges": ("a: &a {b: 1}\nb: {<<: [" + ", ".join(["*a"] * 11) + "]}", "more than 10 mappings to merge"),
     "much": (json.dumps({"title": "x" * 200_000}), "takes 200,0"),
+    "much by its signs": (json.dumps({"title": "<" * 20_000}), "takes 120,0"),
     "more": ("#" * 1_000_001, "larger than 1,000,000 bytes"),
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lssc.plain import LARGEST, brief, plain_problems
+from lssc.plain import LARGEST, brief, place, plain_problems
 from lssc.registry import find, names, param_problems, suggest
 
 SCHEMA = Path(__file__).parent.parent / "schemas" / "config.schema.yaml"
@@ -46,14 +46,14 @@ def _shape_problems(config: Mapping[str, Any]) -> list[str]:
 
 def _shape_lines(error: Any) -> list[str]:
     """One schema error as lines for people."""
-    where = ".".join(map(str, error.absolute_path))
+    where = place(error.absolute_path)
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = [key for key in error.instance if key not in known]
-        return [f"{_join(where, key)}: unknown key; {suggest(key, known)}" for key in unknown]
+        return [f"{place([*error.absolute_path, key])}: unknown key; {suggest(key, known)}" for key in unknown]
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
-        return [f"{_join(where, key)}: missing" for key in missing]
+        return [f"{place([*error.absolute_path, key])}: missing" for key in missing]
     if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
         return [f"{where}: {error.instance!r} is not allowed; {error.schema['description']}"]
     return [f"{where or 'top level'}: {brief(error.instance)} {_wanted(error)}"]
@@ -103,8 +103,8 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
             problems.append(
                 f"images.{id}.names: {len(entry['names'])} must be as many as counts, {len(entry['counts'])}"
             )
-        for place, source in enumerate(entry["sources"]):
-            problems += _part_problems(f"images.{id}.sources.{place}", "source", source)
+        for number, source in enumerate(entry["sources"]):
+            problems += _part_problems(f"images.{id}.sources.{number}", "source", source)
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
@@ -271,7 +271,3 @@ def _name(entry: str | Mapping[str, Any]) -> str:
 
 def _given(entry: str | Mapping[str, Any]) -> dict[str, Any]:
     return {} if isinstance(entry, str) else {key: value for key, value in entry.items() if key != "name"}
-
-
-def _join(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else str(key)

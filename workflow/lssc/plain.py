@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 # Far more than any config of use. The last one because configs are handed to jobs on the command line, and Linux takes
@@ -25,20 +26,30 @@ def plain_problems(config: Any) -> list[str]:
         if count > MOST:
             return [f"top level: more than {MOST:,} values; an anchor may have been used too often"]
         if len(where) > DEEPEST:
-            return [f"{'.'.join(where[:3])}: nested more than {DEEPEST} levels deep"]
+            return [f"{place(where[:3])}: nested more than {DEEPEST} levels deep"]
         if problem := _problem(value):
-            problems.append(f"{'.'.join(where) or 'top level'}: {problem}")
-    if not problems and (size := len(json.dumps(config))) > LONGEST:
+            problems.append(f"{place(where) or 'top level'}: {problem}")
+    if not problems and (size := len(as_json(config))) > LONGEST:
         problems.append(f"top level: takes {size:,} characters as JSON; at most {LONGEST:,} can be handed to a job")
     return problems
 
 
-def _values(value: Any, where: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def as_json(value: Any, *, sort_keys: bool = False) -> str:
+    """As jobs are told it. Snakemake's own report puts that into a script of a page as it is, where < could end it."""
+    return json.dumps(value, sort_keys=sort_keys).replace("<", r"\u003c")
+
+
+def place(where: Iterable[Any]) -> str:
+    """Keys with dots between them; what looks like no key is put in quotes."""
+    return ".".join(key if isinstance(key, str) and re.fullmatch(r"[\w-]+", key) else brief(key) for key in where)
+
+
+def _values(value: Any, where: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Every value with its place, from the outside in; one that holds itself never ends."""
     yield where, value
     items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
     for key, inner in items:
-        yield from _values(inner, (*where, key if isinstance(key, str) else brief(key)))
+        yield from _values(inner, (*where, key))
 
 
 def _problem(value: Any) -> str | None:

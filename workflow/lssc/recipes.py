@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Any
 from lssc.blocks import Block, blocks
 from lssc.checking import KINDS, config_problems, part_entry
 from lssc.paths import Paths
-from lssc.plain import LONGEST
+from lssc.plain import LONGEST, as_json
 from lssc.registry import find, param_problems, suggest
 
 PICTURES = ("landmarks", "clusters", "confusion", "embedding")
@@ -240,7 +239,7 @@ class Study:
             "methods": {id: entry for id, entry in self.config["methods"].items() if id in methods},
             "datasets": {id: entry for id, entry in self.config["datasets"].items() if id in datasets},
         }
-        return json.dumps(kept)
+        return as_json(kept)
 
     @property
     def with_figures(self) -> list[str]:
@@ -311,7 +310,7 @@ class Study:
     def pictures_recipe(self, experiment: str) -> str:
         """What the pictures of an experiment show, as JSON."""
         sha256 = self.collections[self.collections_of(experiment)[0]].sha256
-        return json.dumps({"seed": self.seed, "sha256": sha256, "methods": self.pictured(experiment)})
+        return as_json({"seed": self.seed, "sha256": sha256, "methods": self.pictured(experiment)})
 
     def figures_recipe(self, experiment: str) -> str:
         """What each figure shows, as JSON."""
@@ -319,7 +318,7 @@ class Study:
         # Colours follow the methods table, so that a method looks the same in every figure.
         order = {id: entry["label"] for id, entry in self.config["methods"].items()}
         common = {"methods": list(order), "title": wanted.title, "ms": wanted.ms, "order": order}
-        return json.dumps({id: {**common, **entry} for id, entry in self._drawn(experiment).items()})
+        return as_json({id: {**common, **entry} for id, entry in self._drawn(experiment).items()})
 
     def _figures(self, experiment: str) -> dict[str, Mapping[str, Any]]:
         """The figures of an experiment that any of its methods appears in."""
@@ -332,25 +331,25 @@ class Study:
         wanted = self.experiments[experiment]
         ids = dict.fromkeys(method.id for method in wanted.methods)
         methods = {id: _overridden(self.methods[id], wanted.overrides) for id in ids}
-        return json.dumps({id: {key: method.value(key) for key in wanted.held} for id, method in methods.items()})
+        return as_json({id: {key: method.value(key) for key in wanted.held} for id, method in methods.items()})
 
     def dataset_labels(self, experiment: str) -> str:
         """Dataset -> its name in figures, for those that an experiment sweeps over, as JSON."""
         wanted = self.experiments[experiment]
         ids = dict.fromkeys(wanted.dataset_of(method) for method in wanted.methods)
-        return json.dumps({id: self.datasets[id].label for id in ids})
+        return as_json({id: self.datasets[id].label for id in ids})
 
     def images_recipe(self, collection: str) -> str:
         images = self.collections[collection]
         sources = [source.as_dict() for source in images.sources]
         wanted = {"folder": images.folder, "sources": sources, "counts": images.counts, "sha256": images.sha256}
-        return json.dumps({"images": collection, **wanted})
+        return as_json({"images": collection, **wanted})
 
     def shard_recipe(self, collection: str, shard: str) -> str:
         images = self.collections[collection]
         first, last = map(int, shard.split("-"))
         recipe = {"first": first, "last": last, "sha256": images.sha256, "part": images.features.as_dict()}
-        return json.dumps(recipe, sort_keys=True)
+        return as_json(recipe, sort_keys=True)
 
     def shards_of(self, collection: str) -> list[str]:
         """The feature files of a collection."""
@@ -361,7 +360,7 @@ class Study:
     def reduction(self, collection: str, slug: str) -> str:
         """The reduction of that name, as JSON."""
         found = (d for d in self.datasets.values() if d.collection == collection and d.reduction)
-        return json.dumps(next(d.reduction for d in found if d.reduction_slug == slug))
+        return as_json(next(d.reduction for d in found if d.reduction_slug == slug))
 
     def features_of(self, dataset: str) -> list[str]:
         """The feature files that a dataset's trials are drawn from; none for a dataset that makes its own points."""
@@ -399,7 +398,7 @@ class Study:
         return self._recipe(n, block)
 
     def _recipe(self, n: int, block: str, **more: Any) -> str:
-        return json.dumps({"seed": self.seed, "n": n, "block": block, **more}, sort_keys=True)
+        return as_json({"seed": self.seed, "n": n, "block": block, **more}, sort_keys=True)
 
     def _drawn(self, experiment: str) -> dict[str, Mapping[str, Any]]:
         """The figures of config, and the one of runtimes by stage that every experiment with methods has."""
@@ -408,7 +407,7 @@ class Study:
 
     def report_config(self) -> str:
         """The part of the config that a report shows, itself a config: as JSON."""
-        return json.dumps({**self.config, "experiments": {id: self.config["experiments"][id] for id in self.run}})
+        return as_json({**self.config, "experiments": {id: self.config["experiments"][id] for id in self.run}})
 
     def report_inputs(self) -> list[str]:
         """Everything of the experiments run that a report shows or links to."""
@@ -529,7 +528,7 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
 
 def _length_problems(study: Study, experiment: str) -> list[str]:
     """What is too much to be told to one job in one argument of its command."""
-    told = {"figures": study.figures_recipe(experiment), "compare": json.dumps(study.compared(experiment))}
+    told = {"figures": study.figures_recipe(experiment), "compare": as_json(study.compared(experiment))}
     if study.experiments[experiment].pictures:
         told["pictures"] = study.pictures_recipe(experiment)
     remedy = {"compare": "take larger blocks", "figures": "name fewer", "pictures": "name fewer methods"}

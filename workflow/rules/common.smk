@@ -10,8 +10,8 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 # This checkout's library, here and in every job, whatever else may be installed or lie in the working folder.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
-if os.pathsep in LIBRARY:
-    raise WorkflowError(f"{LIBRARY}: Python finds no library in a folder with {os.pathsep!r} in its path; move it")
+if bad := {"{", "}", os.pathsep} & set(LIBRARY):
+    raise WorkflowError(f"{workflow.basedir}: Snakemake or Python cannot run from a path with {min(bad)!r}; move it")
 sys.path.insert(0, LIBRARY)
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 os.environ.update(PYTHONSAFEPATH="1")
@@ -24,6 +24,7 @@ from lssc import resources as lssc_resources
 from lssc.errors import InputError
 from lssc.fingerprint import fingerprint
 from lssc.ownership import FOLDERS, RUN
+from lssc.plain import as_json
 from lssc.recipes import ConfigError, load
 from lssc.registry import module_of
 
@@ -213,7 +214,7 @@ def compared(wildcards):
 
 
 def compare_recipe(wildcards):
-    return json.dumps(study.compared(wildcards.experiment))
+    return as_json(study.compared(wildcards.experiment))
 
 
 def experiment_config(wildcards):
