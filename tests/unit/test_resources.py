@@ -109,7 +109,7 @@ def test_matrices_of_n_by_n_are_asked_for_where_a_method_has_them():
 @pytest.mark.parametrize("rule", resources.KINDS)
 def test_a_part_that_is_not_in_the_table_is_given_enough(rule, monkeypatch):
     # Of all that is known, only steps of n^3 operations and PCA in every trial could not do with it.
-    beyond = {"admm.alpha=10", "admm.alpha=10,max_iter=20,tol=0", "explicit", "mnist_subset_pca"}
+    beyond = {"admm.alpha=10", "admm.alpha=10+max_iter=20+tol=0", "explicit", "mnist_subset_pca"}
     known = [used for used in jobs(rule) if used[0][resources.KINDS[rule]] not in beyond]
     assert known
     monkeypatch.setattr(resources, "COSTS", {key: cost for key, cost in COSTS.items() if key[1] is None})

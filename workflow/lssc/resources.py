@@ -30,7 +30,7 @@ SNAKEMAKE_MB = 300
 # that of the others compiles its kernels first.
 LEAST = 5
 # MB of an interpreter with what it has imported.
-PLAIN, SCIPY, NUMBA, DRAWING = 52, 70, 172, 200
+PLAIN, SCIPY, NUMBA, DRAWING = 52, 74, 172, 200
 # Seconds for a MB of points or codes to be read or written, with its checksum; all other files are small.
 FILES = 0.01
 WITH_POINTS = ("generate_data", "select_landmarks", "code_points", "score_labels")
@@ -120,7 +120,7 @@ def _admm(j: Job) -> float:
 
 def _moments(j: Job, n: int) -> float:
     """Seconds of principal components of n images."""
-    return 7e-11 * j.F**2 * (n + j.F)
+    return 6.6e-11 * j.F**2 * (n + j.F)
 
 
 # Codes are kept as 12 bytes a nonzero, and for a moment as 24.
@@ -166,7 +166,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
     ("select_landmarks", "fasterpam"): Cost(
         NUMBA,
         lambda j: j.X + 4 * j.sample * (j.sample + 1024),
-        lambda j: (6e-8 + 1e-9 * j.D) * j.sample**2,
+        lambda j: (4.2e-8 + 7e-10 * j.D) * j.sample**2,
     ),
     # Points are coded again as landmarks come: most of them early, by few.
     ("select_landmarks", "farthest_first"): Cost(
@@ -199,7 +199,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
     ("embed_points", "landmark_svd"): Cost(
         NUMBA,
         lambda j: 20 * j.n * j.s + 24 * j.n * j.K + 16 * min(j.m, j.p.gram_up_to) ** 2,
-        lambda j: j.n * (5e-7 + 1e-9 * j.s**2) + 2e-10 * min(j.m, j.p.gram_up_to) ** 3,
+        lambda j: j.n * (5e-7 + 1e-9 * j.s**2) + 7e-11 * min(j.m, j.p.gram_up_to) ** 3,
     ),
     ("embed_points", "neighbours"): Cost(
         NUMBA,
@@ -216,11 +216,11 @@ COSTS: dict[tuple[str, str | None], Cost] = {
     ("score_labels", None): Cost(SCIPY, lambda j: 64 * j.n, lambda j: 1e-7 * j.n),
     ("gather_scores", None): Cost(SCIPY),
     ("plot_figures", None): Cost(DRAWING),
-    ("draw_pictures", None): Cost(DRAWING),
+    ("draw_pictures", None): Cost(DRAWING + 80, lambda j: 5600 * j.n, lambda j: 11),
     ("compare_embeddings", None): Cost(SCIPY),
     ("check_claims", None): Cost(SCIPY),
     ("choose_parameters", None): Cost(DRAWING),
-    ("write_report", None): Cost(290),
+    ("write_report", None): Cost(290, seconds=lambda j: 16),
     # The network's minutes.
     ("fetch_images", None): Cost(250, seconds=lambda j: 600),
 }
