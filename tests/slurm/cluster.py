@@ -25,7 +25,7 @@ PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "slurm-wlm-basic-plu
 CONF = Path("/etc/slurm/slurm.conf")
 MARK = "# Written by lssc's make test-slurm, which takes it away again."
 MEMORY = 6000  # MB that jobs may share
-PATIENCE = 60  # seconds for anything the daemons do
+PATIENCE = 300  # seconds at most for anything that is waited for: a busy machine takes its time
 
 
 T = TypeVar("T")
@@ -55,6 +55,7 @@ SelectTypeParameters=CR_CPU_Memory
 SlurmdParameters=config_overrides
 MpiDefault=none
 ReturnToService=2
+MinJobAge=3600
 AccountingStorageType=accounting_storage/none
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool

@@ -47,7 +47,7 @@ def test_cancelled_and_short_of_memory_a_run_ends_with_every_label_of_a_local_on
     controller = begin(run)
     running = wait_until(lambda: run.artifacts("data") and cluster.jobs("RUNNING"), "data are there")
     say("scancel", *running)
-    assert controller.wait(timeout=300) == 0, run.output[-4000:]
+    assert controller.wait(timeout=600) == 0, run.output[-4000:]
     check_same(run, finished)
     past = history(cluster, run)
     assert [state for comment, state, _ in past if "generate_data" in comment] == ["CANCELLED", "COMPLETED"]
@@ -70,7 +70,7 @@ def check_told(run: Remote) -> None:
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
 def test_jobs_of_a_killed_controller_are_gone_before_the_next_one_writes(profile, cluster, finished, begin, tmp_path):
     # More submissions than CPUs, so that some wait in the queue.
-    methods = [*FEW, "ssc_lasso", "ssc_admm_modified"]
+    methods = [*FEW, "ssc_admm_modified", "ssc_lasso"]
     run = Remote(tmp_path / "run", profile, methods, options=("--group-components", "codes=1"))
     controller = begin(run, SCORES)
     wait_until(lambda: cluster.jobs("RUNNING") and cluster.jobs("PENDING"), "some jobs run and others wait")
@@ -81,7 +81,7 @@ def test_jobs_of_a_killed_controller_are_gone_before_the_next_one_writes(profile
     again = begin(run, SCORES)
     wait_until(lambda: run.owner not in (None, killed), "the next run has the folder")
     assert not left.keys() & cluster.jobs().keys()
-    assert again.wait(timeout=300) == 0, run.output[-4000:]
+    assert again.wait(timeout=600) == 0, run.output[-4000:]
     assert "had left behind" in run.output
     check_same(run, finished)
 
