@@ -17,7 +17,7 @@ __all__ = ["begin", "finished"]
 # Jobs of seconds are asked for every few seconds. The Slurm plugin asks less often the longer nothing ends, so there
 # they are kept short.
 IMPATIENT = {
-    "slurm": ("--slurm-init-seconds-before-status-checks", "3", "--group-components", "codes=1"),
+    "slurm": ("--group-components", "codes=1", "--slurm-init-seconds-before-status-checks", "3"),
     "cluster-generic": ("--seconds-between-status-checks", "2"),
 }
 
