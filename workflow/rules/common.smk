@@ -13,6 +13,9 @@ LIBRARY = str(Path(workflow.basedir) / "workflow")
 if bad := {"{", "}", os.pathsep} & set(LIBRARY):
     raise WorkflowError(f"{workflow.basedir}: Snakemake or Python cannot run from a path with {min(bad)!r}; move it")
 sys.path.insert(0, LIBRARY)
+# Our logger plugin, which comes from the environment, has imported what reads config files.
+for name in [name for name in sys.modules if name.partition(".")[0] == "lssc"]:
+    del sys.modules[name]
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 os.environ.update(PYTHONSAFEPATH="1")
 
