@@ -12,7 +12,7 @@ import h5py
 import pytest
 
 from lssc import runs
-from lssc.artifacts import Record, writing
+from lssc.artifacts import Record, reading, writing
 from lssc.errors import InputError
 from lssc.files import seal_of, write_text
 from lssc.ownership import FOLDERS, RUN, lock, owner_of
@@ -286,13 +286,19 @@ def test_a_run_of_no_id_of_ours_is_none(tmp_path, change):
     assert owner_of(tmp_path) is None
 
 
-def test_what_was_only_touched_or_copied_is_kept(tmp_path):
+def test_what_was_only_touched_or_copied_is_kept(tmp_path, monkeypatch):
     path = artifact(tmp_path / "x.h5")
     write_text(tmp_path / "scores.csv", "a,b\n")
     os.utime(path)
     os.utime(tmp_path / "scores.csv")
+    times = path.stat().st_mtime_ns, (tmp_path / "scores.csv").stat().st_mtime_ns
     assert claim(tmp_path)[1] == []
-    assert path.exists()
+    assert times == (path.stat().st_mtime_ns, (tmp_path / "scores.csv").stat().st_mtime_ns)
+    with reading(path) as file:
+        assert file.trials == [0]
+    # From now on that is their time.
+    monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("read though untouched"))
+    claim(tmp_path)
 
 
 def test_what_still_has_its_time_is_not_read_again(tmp_path, monkeypatch):

@@ -312,7 +312,10 @@ def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[t
 
 
 def is_intact(path: Path) -> bool:
-    """Whether an artifact is as it was written: it has the time and size of then, or else its checksum."""
+    """Whether an artifact is as it was written: it has the time and size of then, or else its checksum.
+
+    Snakemake touches what jobs have made, so the time is entered anew where only that has changed.
+    """
     with path.open("rb") as file:
         head = file.read(HEAD).split(b"\n")
     if head[0].startswith(FORMAT) and stamp(path).encode() in head[1:]:
@@ -321,7 +324,18 @@ def is_intact(path: Path) -> bool:
         _check(path)
     except DamagedArtifact:
         return False
+    with contextlib.suppress(OSError):
+        _stamp_again(path, len(head[0]) + 1)
     return True
+
+
+def _stamp_again(path: Path, place: int) -> None:
+    """Outside of what the checksum covers, and without a change of the file's time."""
+    found = path.stat()
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(f"{stamp(path)}\n".encode())
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def is_foreign(path: Path) -> bool:

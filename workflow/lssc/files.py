@@ -70,9 +70,18 @@ def sealed(seal: Path) -> Path:
 
 
 def is_altered(path: Path, seal: Path) -> bool:
-    """Whether a file differs from what was written; one that has the time and size of then is taken at its word."""
+    """Whether a file differs from what was written; one that has the time and size of then is taken at its word.
+
+    Where only the time differs, as Snakemake touches what jobs have made, it is entered anew.
+    """
     digest, _, written = seal.read_text().strip().partition(" ")
-    return stamp(path) != written and sha256(path) != digest
+    if stamp(path) == written:
+        return False
+    if sha256(path) != digest:
+        return True
+    with contextlib.suppress(OSError):
+        seal.write_text(f"{digest} {stamp(path)}\n")
+    return False
 
 
 def stamp(path: Path) -> str:
