@@ -8,11 +8,13 @@ were made (recipe, seconds, convergence, ...).
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -74,6 +76,10 @@ def csr_arrays(name: str, matrix: Any) -> dict[str, np.ndarray]:
     return {f"{name}_{part}": np.asarray(getattr(matrix, part)) for part in CSR}
 
 
+# Bytes that HDF5 takes beside the arrays, and those who write at the same time.
+ROOM = 2**18
+
+
 class Writer:
     """Adds trials to an artifact under way."""
 
@@ -82,15 +88,22 @@ class Writer:
 
     def add(self, trial: int, record: Record) -> None:
         """Write a trial. Arrays made in blocks are made once: written, and counted into the content, as they come."""
+        self._need_room(record.arrays.values())
         group, digest = self._file.create_group(_group(trial)), hashlib.sha256()
         for name, array in sorted(record.arrays.items()):
             data = group.create_dataset(name, shape=array.shape, dtype=array.dtype)
             for place, block in _hashed(digest, name, array):
                 data[place] = block
-            # A disk without room has to show here, where it can be told: what HDF5 cannot write later makes it crash.
+            # A quota, say, has to show here, where it can be told: what HDF5 cannot write later makes it crash.
             data.flush()
         facts = json.dumps(dict(record.facts), sort_keys=True, default=_plain)
         group.attrs.update(facts=facts, content=digest.hexdigest())
+
+    def _need_room(self, arrays: Iterable[np.ndarray | RowBlocks]) -> None:
+        """OSError before HDF5 begins what a full disk would not let it end."""
+        needed = sum(math.prod(array.shape) * array.dtype.itemsize for array in arrays) + ROOM
+        if shutil.disk_usage(Path(self._file.filename).parent).free < needed:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def copy(self, trial: int, source: Reader) -> None:
         """Take a trial over from another artifact; HDF5 copies it piece by piece."""
