@@ -115,12 +115,6 @@ def nodes(config, at=()):
         yield from nodes(value, (*at, key))
 
 
-def owner_of(config, place):
-    for step in place[:-1]:
-        config = config[step]
-    return config
-
-
 HOSTILE = (
     "../x", "/etc/passwd", "..", ".", "", " ", "a/b", "-rf", "--out", "~", "*", "x" * 300, "$(touch pwned)", "`id`",
     "'", '"', "{wildcards}", "{n}", "{", "%s", "$\\frac$", "<script>", "a\nb", "\0", "\ud800", "\x1b[31m", "\u202e",
@@ -146,11 +140,13 @@ def mutated(config, data):
     """The config with a place in it replaced, removed, renamed, taken from elsewhere or added to."""
     config = copy.deepcopy(config)
     place = data.draw(st.sampled_from(list(nodes(config))), label="place")
-    value = data.draw(st.sampled_from(["any", "other"]), label="which")
-    new = data.draw(VALUES, label="value") if value == "any" else copy.deepcopy(elsewhere(config, data))
+    which = data.draw(st.sampled_from(["any", "elsewhere", "alike", "alike"]), label="which")
+    new = data.draw(
+        {"any": VALUES, "elsewhere": elsewhere(config), "alike": alike(config, place)}[which], label="value"
+    )
     if not place:
         return new if data.draw(st.booleans()) else config
-    owner, key = owner_of(config, place), place[-1]
+    owner, key = at(config, place[:-1]), place[-1]
     match data.draw(st.sampled_from(["replace", "remove", "add", "rename"]), label="how"):
         case "replace":
             owner[key] = new
@@ -165,12 +161,23 @@ def mutated(config, data):
     return config
 
 
-def elsewhere(config, data):
-    """What stands at another place."""
-    place = data.draw(st.sampled_from(list(nodes(config))), label="elsewhere")
+def at(config, place):
     for step in place:
         config = config[step]
     return config
+
+
+def elsewhere(config):
+    """What stands at another place."""
+    return st.sampled_from(list(nodes(config))).map(lambda place: copy.deepcopy(at(config, place)))
+
+
+def alike(config, place):
+    """What might stand at this place: what stands under such a key elsewhere, or is of its type."""
+    old = at(config, place)
+    peers = [copy.deepcopy(at(config, peer)) for peer in nodes(config) if peer and place and peer[-1] == place[-1]]
+    typed = {bool: st.booleans(), int: st.integers(1, 10**7), float: st.floats(0, 1e9, exclude_min=True), str: TEXTS}
+    return st.sampled_from([old, *peers]) | typed.get(type(old), st.just(old))
 
 
 def fuzz(config, data):
@@ -199,12 +206,20 @@ def test_any_change_of_the_configs_of_this_project_is_usable_or_refused(name, da
     fuzz(CONFIGS[name], data)
 
 
+@pytest.fixture
+def whole_config(image_config):
+    """A small config with everything that there is."""
+    image_config["run"] = ["grid", "seen", "line", "sweeping"]
+    image_config["experiments"]["seen"]["pictures"] = {"m": 6, "methods": ["fsc"]}
+    image_config["experiments"]["line"]["compare"] = ["fsc", "esc"]
+    assert check(image_config)
+    return image_config
+
+
 @settings(max_examples=300, phases=[Phase.explicit, Phase.generate])
 @given(st.data())
-def test_any_change_of_a_small_config_is_usable_or_refused(image_config, data):
-    image_config["experiments"]["seen"]["pictures"] = {"m": 6, "methods": ["fsc"]}
-    image_config["experiments"]["line"]["compare"] = ["fsc", "omp"]
-    fuzz(image_config, data)
+def test_any_change_of_a_small_config_is_usable_or_refused(whole_config, data):
+    fuzz(whole_config, data)
 
 
 @settings(max_examples=30)

@@ -158,6 +158,17 @@ def test_points_too_far_out_for_compiled_code_are_refused(sound, tmp_path, part)
         make({"selector": "landmarks", "coder": "codes"}[part[0]], part, inputs, tmp_path / "out.h5")
 
 
+@pytest.mark.parametrize("part", STAGES["embedding"][2], ids=lambda part: part[1])
+@pytest.mark.parametrize("columns", [N + 1, 2**40])
+def test_codes_of_more_landmarks_than_points_are_refused(sound, tmp_path, part, columns):
+    with reading(sound["all"]["codes"]) as reader:
+        record = reader.record(0)
+    with writing(tmp_path / "codes.h5") as writer:
+        writer.add(0, Record({**record.arrays, "codes_shape": np.array([N, columns])}, record.facts))
+    with pytest.raises(DamagedArtifact, match=f"codes of {columns} landmarks, which cannot be embedded"):
+        make("embedding", part, {"codes": tmp_path / "codes.h5"}, tmp_path / "out.h5")
+
+
 @pytest.mark.parametrize("noise", [1e155, 1e300, 1.7e308])
 @pytest.mark.parametrize("unit_norm", [True, False])
 def test_points_too_far_out_are_not_even_drawn(tmp_path, noise, unit_norm):

@@ -188,6 +188,10 @@ class Reader:
         from scipy.sparse import csr_matrix
 
         data, indices, indptr, shape = (self.array(trial, f"{name}_{part}") for part in CSR)
+        # SciPy takes differences of these, which overflow to what looks like order.
+        ends = len(indptr) and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
+        ordered = ends and bool((indptr[:-1] <= indptr[1:]).all())
+        self.require(ordered, f"has no matrix {name} in trial {trial} (its rows do not follow each other)")
         try:
             matrix = csr_matrix((data, indices, indptr), shape=tuple(shape))
             matrix.check_format(full_check=True)

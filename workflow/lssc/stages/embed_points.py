@@ -7,7 +7,8 @@ from lssc.timing import timed
 
 def embed_points(trial: Trial) -> Record:
     codes = trial.csr("codes", "codes")
-    fits = codes.shape[1] == trial.n if trial.part.needs_all else codes.shape[1] >= trial.recipe["n_clusters"]
+    least = trial.n if trial.part.needs_all else trial.recipe["n_clusters"]
+    fits = least <= codes.shape[1] <= trial.n
     trial.inputs["codes"].require(fits, f"has codes of {codes.shape[1]} landmarks, which cannot be embedded")
     rng = trial.rng("embedding")
     embedding, spent = timed(trial.part, codes, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
