@@ -208,6 +208,7 @@ def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_room(small_disk, 
         done = pipeline.run()
         assert done.returncode != 0
         assert any("o space left" in line for line in done.stderr.splitlines())
+        assert "Traceback" not in done.stderr
         ballast.unlink()
     pipeline.finish()
     check_same(pipeline, finished)
