@@ -6,7 +6,6 @@ folder that is thrown away; of the many that score labels, one for each dataset 
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -24,6 +23,13 @@ from lssc.tables import as_csv
 TABLE = Path(__file__).parent / "results/jobs.csv"
 RUN = ("dataset", "n", "block", "selector", "m", "coder", "embedder", "clusterer")
 COLUMNS = ("rule", "experiment", "images", "features", "shard", "reduction", "size", *RUN, "cpu_seconds", "peak_mb")
+# By a small process, as the peak of a child counts from the size of its parent on.
+MEASURE = """
+import resource, subprocess, sys
+subprocess.run(["bash", "-c", sys.argv[1]], check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
 # Path of an output -> what the table says of its job.
 Jobs = dict[str, dict[str, str]]
 
@@ -110,11 +116,10 @@ def run_elsewhere(command: str, written: set[str]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as scratch:
         for path in written:
             command = command.replace(path, f"{scratch}/{Path(path).name}")
-        process = subprocess.Popen(["bash", "-c", command])
-        _, status, used = os.wait4(process.pid, 0)
-    if status:
+        done = subprocess.run([sys.executable, "-c", MEASURE, command], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
         raise SystemExit(f"failed: {command}")
-    return spent(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return spent(*map(float, done.stdout.split()))
 
 
 if __name__ == "__main__":

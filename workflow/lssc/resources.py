@@ -84,11 +84,12 @@ class Job:
 
 
 class Cost(NamedTuple):
-    """MB of the interpreter, bytes of a job's arrays, seconds of a trial."""
+    """MB of the interpreter, bytes of a job's arrays, seconds of a trial, MB to compile its kernel anew."""
 
     base: float
     bytes: Callable[[Job], float] = lambda j: 0
     seconds: Callable[[Job], float] = lambda j: 0
+    compiling: float = 0
 
 
 def _products(j: Job, lam: float) -> float:
@@ -157,6 +158,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: j.read + 12 * j.sample * j.D,
         lambda j: 4e-10 * j.sample * (j.D + 24) * (j.m + 500),
+        compiling=230,
     ),
     ("select_landmarks", "kmedoids_full"): Cost(
         NUMBA,
@@ -173,8 +175,14 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: 2 * j.X + 8 * j.n * j.m,
         lambda j: 1e-5 * j.n + 3 * _products(j, j.p.lam) + j.m / 500 * _paths(j, j.nonzeros(j.p.lam)),
+        compiling=345,
     ),
-    ("code_points", "lasso"): Cost(NUMBA, lambda j: j.read + 2 * j.L + 24 * j.n * j.s + 8 * j.n + _gram(j), _lasso),
+    ("code_points", "lasso"): Cost(
+        NUMBA,
+        lambda j: j.read + 2 * j.L + 24 * j.n * j.s + 8 * j.n + _gram(j),
+        _lasso,
+        compiling=320,
+    ),
     ("code_points", "lasso_spams"): Cost(
         NUMBA,
         lambda j: 2 * j.X + 2 * j.L + 24 * j.n * j.s + 8 * j.m * (j.m + 1024),
@@ -184,17 +192,20 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: 1.5 * (j.X + j.L) + 24 * j.n * j.s,
         lambda j: 3.3e-11 * j.n * j.m * j.p.k * (j.D + 12),
+        compiling=240,
     ),
     # In full: eight n x n matrices; otherwise some of n x 64.
     ("code_points", "admm"): Cost(
         NUMBA,
         lambda j: j.X + (64 * j.n**2 if j.p.products == "dense" else 5120 * j.n + 24 * j.n * j.s),
         lambda j: 7.3e-11 * j.n**3 * j.p.max_iter if j.p.products == "dense" else _admm(j),
+        compiling=260,
     ),
     ("code_points", "admm_modified"): Cost(
         NUMBA,
         lambda j: j.X + (32 * j.n**2 if j.p.plain else 5120 * j.n + 24 * j.n * j.s),
         lambda j: (1.2e-8 + 1.5e-10 * j.D) * j.n**2 * j.p.max_iter if j.p.plain else _admm(j),
+        compiling=260,
     ),
     ("embed_points", "landmark_svd"): Cost(
         NUMBA,
@@ -212,14 +223,20 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: j.n * (16 * j.K + 24),
         lambda j: 7e-9 * j.p.n_init * j.n * j.K**2,
+        compiling=205,
     ),
-    ("score_labels", None): Cost(SCIPY, lambda j: 64 * j.n, lambda j: 1e-7 * j.n),
+    ("score_labels", None): Cost(85, lambda j: 64 * j.n, lambda j: 1e-7 * j.n),
     ("gather_scores", None): Cost(SCIPY),
     ("plot_figures", None): Cost(DRAWING),
-    ("draw_pictures", None): Cost(DRAWING + 80, lambda j: 5600 * j.n, lambda j: 11),
-    ("compare_embeddings", None): Cost(SCIPY),
+    # One trial of each method: its images, and a picture of every landmark.
+    ("draw_pictures", None): Cost(
+        DRAWING,
+        lambda j: 1200 * j.N + j.trials * (784 * j.n + 2e5 * j.m),
+        lambda j: 3.5 + 6e-5 * j.n,
+    ),
+    ("compare_embeddings", None): Cost(85, lambda j: 64 * j.n),
     ("check_claims", None): Cost(SCIPY),
-    ("choose_parameters", None): Cost(DRAWING),
+    ("choose_parameters", None): Cost(220),
     ("write_report", None): Cost(290, seconds=lambda j: 16),
     # The network's minutes.
     ("fetch_images", None): Cost(250, seconds=lambda j: 600),
@@ -264,14 +281,14 @@ def ask(study: Study, rule: str, wildcards: Mapping[str, str], attempt: int = 1)
     """`mem_mb` and `runtime` (minutes) of a job, doubled with every attempt after the first."""
     again = 2 ** (attempt - 1)
     minutes = TIME_MARGIN * seconds(study, rule, wildcards) / 60
-    memory = MEMORY_MARGIN * megabytes(study, rule, wildcards)
+    memory = megabytes(study, rule, wildcards)
     return {"mem_mb": again * math.ceil(memory + SNAKEMAKE_MB), "runtime": again * max(LEAST, math.ceil(minutes))}
 
 
 def megabytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
-    """What a job's own process is expected to take."""
+    """What a job's own process may take: its arrays, or the compiler first."""
     cost, job = _cost(study, rule, wildcards)
-    return cost.base + cost.bytes(job) / MIB
+    return max(MEMORY_MARGIN * (cost.base + cost.bytes(job) / MIB), cost.compiling)
 
 
 def seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
@@ -304,8 +321,9 @@ def _params(part: Part) -> SimpleNamespace:
 def _job(study: Study, wildcards: Mapping[str, str]) -> Job:
     """The sizes that the wildcards of a rule tell."""
     if id := wildcards.get("experiment"):
-        images = study.collections_of(id)
-        return Job(n=max(study.experiments[id].ns), **(_images(study, images[0]) if images else {}))
+        shown, images = study.experiments[id].pictures, study.collections_of(id)
+        drawn = {"m": shown["m"], "trials": len(shown["methods"]), **_images(study, images[0])} if shown else {}
+        return Job(n=max(study.experiments[id].ns), **drawn)
     if id := wildcards.get("images"):
         reduction = wildcards.get("reduction")
         return Job(D=json.loads(study.reduction(id, reduction))["dim"] if reduction else 0, **_images(study, id))
