@@ -23,6 +23,7 @@ include: "workflow/rules/report.smk"
 onstart:
     lift_rate_limit()
     mend_slurm_plugin()
+    tell_expected_times()
     keep_config()
 
 

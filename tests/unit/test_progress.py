@@ -58,6 +58,12 @@ def make(monkeypatch):
 
 
 @pytest.fixture
+def expect(monkeypatch):
+    """Say what jobs should take."""
+    return lambda seconds: monkeypatch.setattr(plugin, "expected", seconds)
+
+
+@pytest.fixture
 def said(caplog):
     """The lines so far."""
     caplog.set_level(logging.INFO, logger="snakemake.logging")
@@ -85,33 +91,37 @@ def test_running_times_are_shown_as_a_clock(seconds, text):
     assert clock(seconds) == text
 
 
-def test_no_estimate_before_a_few_jobs_are_done():
-    assert remaining({"code": 5}, {"code": [1.0, 1.0]}, [], 1) is None
-    assert remaining({"code": 5}, {"code": [1.0, 1.0], "data": [1.0]}, [], 1) == 5
+def test_what_is_left_is_what_was_expected_of_it():
+    assert remaining({1: 4.0, 2: 6.0, 3: 20.0}, {}, scale=1, width=1) == 30
+    assert remaining({}, {}, scale=1, width=2) == 0
 
 
-def test_each_rule_counts_with_its_own_mean_and_an_unknown_one_with_the_mean_of_all():
-    finished = {"fast": [1.0, 3.0], "slow": [11.0]}
-    assert remaining({"fast": 4, "slow": 2}, finished, [], 1) == 4 * 2 + 2 * 11
-    assert remaining({"fast": 0, "new": 3}, finished, [], 1) == 3 * 5
+def test_jobs_that_took_longer_than_expected_make_others_last_longer():
+    assert remaining({1: 4.0, 2: 6.0}, {}, scale=1.5, width=1) == 15
 
 
 def test_running_jobs_have_done_part_of_the_work_side_by_side():
-    finished = {"code": [10.0, 10.0, 10.0]}
-    assert remaining({"code": 4}, finished, [("code", 4.0), ("code", 6.0)], 2) == (40 - 10) / 2
+    assert remaining({1: 10.0, 2: 10.0, 3: 10.0, 4: 10.0}, {1: 4.0, 2: 6.0}, scale=1, width=2) == (40 - 10) / 2
 
 
-def test_idle_cores_do_not_speed_up_the_last_job():
-    assert remaining({"code": 1}, {"code": [10.0, 10.0, 10.0]}, [("code", 4.0)], 8) == 6
+def test_idle_cores_do_not_speed_up_a_long_job():
+    assert remaining({1: 10.0, 2: 1.0}, {1: 4.0}, scale=1, width=8) == 6
 
 
-def test_a_straggler_counts_as_a_duration_but_not_as_work_done_for_others():
-    # mean (3 * 10 + 50) / 4 = 20; of three jobs' 60 seconds the straggler has done its own 20
-    assert remaining({"code": 3}, {"code": [10.0, 10.0, 10.0]}, [("code", 50.0)], 1) == 40
+def test_a_straggler_has_done_no_work_for_others():
+    assert remaining({1: 10.0, 2: 10.0, 3: 10.0}, {1: 50.0}, scale=1, width=1) == 20
 
 
-def test_nothing_is_left_when_nothing_is_to_do():
-    assert remaining({"code": 0}, {"code": [1.0, 1.0, 1.0]}, [], 2) == 0
+def test_expectation_gives_way_to_what_jobs_took(make, expect):
+    jobs = [record for i in range(12) for record in (begin(i, "code", 20 * i), finish(i, 20 * i + 20))]
+    expect(dict.fromkeys(range(13), 10.0))
+    handler = make(run_info(code=13), begin(12, "code", 0))
+    before = handler.progress.line(START)
+    for record in jobs:
+        handler.handle(record)
+    # Twelve jobs of 20 seconds, and a minute that is taken on trust: (60 + 240) / (60 + 120) of ten seconds.
+    assert before.endswith("about 2 min left")
+    assert handler.progress.line(START).endswith("about 17 s left")
 
 
 def test_jobs_are_told_apart_by_the_wildcards_in_which_they_differ():
@@ -124,7 +134,8 @@ def test_jobs_are_told_apart_by_the_wildcards_in_which_they_differ():
     assert label(Job("all", {}, 0), [first]) == "all"
 
 
-def test_a_line_says_what_is_done_what_runs_and_what_is_left(make, said):
+def test_a_line_says_what_is_done_what_runs_and_what_is_left(make, said, expect):
+    expect(dict.fromkeys([0, 1, 2, 10, 11, 12, 13], 20.0))
     data = [record for i in range(3) for record in (begin(i, "data", 20 * i), finish(i, 20 * i + 20))]
     handler = make(
         run_info(data=3, code_points=2, embed_points=2),
@@ -182,7 +193,8 @@ def test_a_second_attempt_is_no_failure(make, said, monkeypatch):
     assert said() == ["lssc: 1 job done in 10 s"]
 
 
-def test_jobs_of_a_cluster_are_submitted_and_those_of_a_group_end_together(make, said):
+def test_jobs_of_a_cluster_are_submitted_and_those_of_a_group_end_together(make, said, expect):
+    expect(dict.fromkeys(range(8), 30.0))
     nodes = event(LogEvent.RESOURCES_INFO, nodes=100)
     group = [record for i, rule in enumerate(("code", "embed")) for record in (begin(i, rule, 0), finish(i, 30))]
     again = [
@@ -199,7 +211,7 @@ def test_jobs_of_a_cluster_are_submitted_and_those_of_a_group_end_together(make,
         handler.handle(record)
     handler.tick(START + 85)
     assert said() == [
-        "lssc: 2 of 8 jobs done (25 %), 2 submitted (code 0:05, embed 0:05)",
+        "lssc: 2 of 8 jobs done (25 %), 2 submitted (code 0:05, embed 0:05), about 1 min left",
         # Two groups of two, 30 s each, one of them for 10 s already.
         "lssc: 4 of 8 jobs done (50 %), 2 submitted (code 0:10, embed 0:10), about 50 s left",
     ]

@@ -29,6 +29,8 @@ SNAKEMAKE_MB = 300
 # Minutes that every job may take: Snakemake and imports start from a shared disk, and a node whose processor is not
 # that of the others compiles its kernels first.
 LEAST = 5
+# Seconds by the clock that a job takes beside its work: Snakemake starts it, and it imports its libraries.
+STARTING = 1.0
 # MB of an interpreter with what it has imported.
 PLAIN, SCIPY, NUMBA, DRAWING = 52, 74, 172, 200
 # Seconds for a MB of points or codes to be read or written, with its checksum; all other files are small.
@@ -283,6 +285,11 @@ def ask(study: Study, rule: str, wildcards: Mapping[str, str], attempt: int = 1)
     minutes = TIME_MARGIN * seconds(study, rule, wildcards) / 60
     memory = megabytes(study, rule, wildcards)
     return {"mem_mb": again * math.ceil(memory + SNAKEMAKE_MB), "runtime": again * max(LEAST, math.ceil(minutes))}
+
+
+def expected_seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
+    """What a job should take by the clock."""
+    return STARTING + seconds(study, rule, wildcards)
 
 
 def megabytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:

@@ -112,6 +112,14 @@ def mend_slurm_plugin():
     executor.run_jobs, executor.run_job = announced, told
 
 
+def tell_expected_times():
+    """For the lines on progress: what every job of this run should take."""
+    from snakemake_logger_plugin_lssc import expected
+
+    for job in workflow.dag.needrun_jobs():
+        expected[job.jobid] = lssc_resources.expected_seconds(study, job.rule.name, job.wildcards_dict)
+
+
 def keep_config():
     """For the archive: figures are in no experiment's provenance, as no score depends on them."""
     from lssc.archiving import LAST_CONFIG

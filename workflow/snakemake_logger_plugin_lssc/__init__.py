@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,12 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 PERIOD = 5.0  # seconds; lines come no closer together
 SILENCE = 60.0  # seconds; after so long a line comes even though no job has finished
-ENOUGH = 3  # finished jobs before their durations say anything
+TRUST = 60.0  # seconds of expected work; once so much is done, the time it took counts as much as expectation
 SHOWN = 3  # running jobs named in a line
 WIDTH = 24  # letters of a wildcard's value
+
+# Id of a job -> seconds that it should take. The workflow, which knows its jobs' sizes, fills it in when a run starts.
+expected: dict[int, float] = {}
 
 # Through Snakemake's own logger the lines cannot tear its messages apart, and its log file has them too.
 OUT = logging.getLogger("snakemake.logging")
@@ -84,32 +87,15 @@ def label(job: Job, running: Iterable[Job]) -> str:
     return " ".join([job.rule, *pieces])
 
 
-def remaining(
-    todo: Mapping[str, int],
-    finished: Mapping[str, Sequence[float]],
-    running: Sequence[tuple[str, float]],
-    width: int,
-) -> float | None:
-    """Seconds until all is done, or None as long as too few jobs have finished to tell.
+def remaining(todo: Mapping[int, float], running: Mapping[int, float], scale: float, width: int) -> float:
+    """Seconds until all is done.
 
-    `todo` counts the unfinished jobs of each rule, running ones included; `finished` has the seconds that finished
-    jobs took, `running` the rule of each running job and its seconds so far; `width` jobs run side by side.
+    `todo` has the expected seconds of unfinished jobs, `running` the seconds so far of those that have begun; jobs take
+    `scale` times what was expected, and `width` of them run side by side.
     """
-    everything = [seconds for took in finished.values() for seconds in took]
-    if len(everything) < ENOUGH:
-        return None
-
-    def mean(rule: str) -> float:
-        took = finished.get(rule) or everything
-        # A job that already runs longer than any before it counts too, or a slow method would go unnoticed.
-        took = [*took, *(spent for name, spent in running if name == rule and spent > max(took))]
-        return sum(took) / len(took)
-
-    work = sum(count * mean(rule) for rule, count in todo.items())
-    # Such a job leaves no less for the others to do.
-    work -= sum(min(spent, mean(rule)) for rule, spent in running)
-    # The last job does not get faster by idle cores.
-    return max(0.0, work) / max(1, min(width, sum(todo.values())))
+    left = [max(0.0, scale * seconds - running.get(id, 0.0)) for id, seconds in todo.items()]
+    # A long job does not get faster by idle cores.
+    return max(sum(left) / width, *left, 0.0)
 
 
 @dataclass
@@ -117,12 +103,13 @@ class Progress:
     """What the events so far say about the run."""
 
     started: float
-    totals: dict[str, int]
     total: int  # of RUN_INFO: the one of PROGRESS leaves --until out of account
     begun: str = "running"  # what is known of a job that is not done
     width: int = 1
     running: dict[int, Job] = field(default_factory=dict)
-    finished: dict[str, list[float]] = field(default_factory=dict)
+    done: int = 0
+    took: float = TRUST  # seconds of finished jobs
+    should: float = TRUST  # and what was expected of them
     failed: set[int] = field(default_factory=set)
 
     def update(self, record: logging.LogRecord) -> None:
@@ -134,22 +121,20 @@ class Progress:
                 self.failed.discard(record.jobid)  # another attempt
             case LogEvent.JOB_FINISHED:
                 if job := self.running.pop(record.job_id, None):
-                    self.finished.setdefault(job.rule, []).append(record.created - job.started)
+                    self.done += 1
+                    self.took += record.created - job.started
+                    self.should += expected.pop(record.job_id, 0.0)
             case LogEvent.JOB_ERROR:
                 self.running.pop(record.jobid, None)
                 self.failed.add(record.jobid)
-
-    @property
-    def done(self) -> int:
-        return sum(map(len, self.finished.values()))
 
     def line(self, now: float) -> str:
         """The state of a run under way."""
         oldest = sorted(self.running.values(), key=lambda job: job.started)
         names = [f"{label(job, oldest)} {clock(now - job.started)}" for job in oldest[:SHOWN]]
         names += ["..."] * (len(oldest) > SHOWN)
-        todo = {rule: count - len(self.finished.get(rule, ())) for rule, count in self.totals.items()}
-        left = remaining(todo, self.finished, [(job.rule, now - job.started) for job in oldest], self.width)
+        spent = {id: now - job.started for id, job in self.running.items()}
+        left = remaining(expected, spent, self.took / self.should, self.width)
         percent = min(99, round(100 * self.done / self.total))  # 100 is for the end
         parts = [f"{self.done} of {self.total} jobs done ({percent} %)"]
         parts += [f"{len(self.failed)} failed"] * bool(self.failed)
@@ -194,8 +179,7 @@ class LogHandler(LogHandlerBase):
             elif record.event == LogEvent.RESOURCES_INFO and hasattr(record, "nodes"):  # a cluster's
                 self.begun = "submitted"
             elif record.event == LogEvent.RUN_INFO:  # only a run that has something to do logs it
-                totals = dict(record.stats)
-                self.progress = Progress(record.created, totals, totals.pop("total"), self.begun)
+                self.progress = Progress(record.created, record.stats["total"], self.begun)
                 self.spoke = record.created
                 threading.Thread(target=self._watch, name="lssc-progress", daemon=True).start()
         except Exception:
