@@ -160,7 +160,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: j.read + 12 * j.sample * j.D,
         lambda j: 4e-10 * j.sample * (j.D + 24) * (j.m + 500),
-        compiling=230,
+        compiling=235,
     ),
     ("select_landmarks", "kmedoids_full"): Cost(
         NUMBA,
@@ -177,13 +177,13 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: 2 * j.X + 8 * j.n * j.m,
         lambda j: 1e-5 * j.n + 3 * _products(j, j.p.lam) + j.m / 500 * _paths(j, j.nonzeros(j.p.lam)),
-        compiling=345,
+        compiling=350,
     ),
     ("code_points", "lasso"): Cost(
         NUMBA,
         lambda j: j.read + 2 * j.L + 24 * j.n * j.s + 8 * j.n + _gram(j),
         _lasso,
-        compiling=320,
+        compiling=325,
     ),
     ("code_points", "lasso_spams"): Cost(
         NUMBA,
@@ -194,20 +194,20 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: 1.5 * (j.X + j.L) + 24 * j.n * j.s,
         lambda j: 3.3e-11 * j.n * j.m * j.p.k * (j.D + 12),
-        compiling=240,
+        compiling=245,
     ),
     # In full: eight n x n matrices; otherwise some of n x 64.
     ("code_points", "admm"): Cost(
         NUMBA,
         lambda j: j.X + (64 * j.n**2 if j.p.products == "dense" else 5120 * j.n + 24 * j.n * j.s),
         lambda j: 7.3e-11 * j.n**3 * j.p.max_iter if j.p.products == "dense" else _admm(j),
-        compiling=260,
+        compiling=265,
     ),
     ("code_points", "admm_modified"): Cost(
         NUMBA,
         lambda j: j.X + (32 * j.n**2 if j.p.plain else 5120 * j.n + 24 * j.n * j.s),
         lambda j: (1.2e-8 + 1.5e-10 * j.D) * j.n**2 * j.p.max_iter if j.p.plain else _admm(j),
-        compiling=260,
+        compiling=265,
     ),
     ("embed_points", "landmark_svd"): Cost(
         NUMBA,
@@ -225,7 +225,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         NUMBA,
         lambda j: j.n * (16 * j.K + 24),
         lambda j: 7e-9 * j.p.n_init * j.n * j.K**2,
-        compiling=205,
+        compiling=210,
     ),
     ("score_labels", None): Cost(85, lambda j: 64 * j.n, lambda j: 1e-7 * j.n),
     ("gather_scores", None): Cost(SCIPY),
