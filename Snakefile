@@ -21,10 +21,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    lift_rate_limit()
-    mend_slurm_plugin()
-    tell_expected_times()
-    keep_config()
+    lssc_hooks.when_begun(workflow, study, config)
 
 
 rule all:

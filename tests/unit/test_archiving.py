@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from lssc import archiving
 from lssc.archiving import compare, main, pack, unpack, verify, whole_config
 from lssc.errors import InputError
+from lssc.files import write_text
 from lssc.recipes import load
 
 COLUMNS = "experiment,dataset,n,m,trial,method,accuracy,seconds,code_cpu_seconds,peak_mb,converged"
@@ -265,6 +266,15 @@ def test_nothing_but_an_unpacked_archive_is_replaced(sound, tmp_path):
     with pytest.raises(InputError, match="is there, but no unpacked archive"):
         unpack(sound, tmp_path / "mine")
     assert (tmp_path / "mine/thesis.txt").exists()
+
+
+def test_a_result_that_was_altered_is_not_packed(tmp_path, results, checkout):
+    table = results / "experiments/grid/scores.csv"
+    write_text(table, table.read_text())
+    pack(results, tmp_path / "a.tar.gz", checkout)
+    table.write_text(table.read_text().replace("0.9", "0.99", 1))
+    with pytest.raises(InputError, match=rf"^{table}: not as it was written; run the workflow again"):
+        pack(results, tmp_path / "b.tar.gz", checkout)
 
 
 def test_links_in_results_are_not_followed_into_an_archive(tmp_path, results, checkout):

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from lssc import files as files_module
-from lssc.artifacts import HEAD, Record, csr_arrays, reading, writing
+from lssc.artifacts import HEAD, Record, csr_arrays, is_intact, is_made_by, reading, writing
 from lssc.errors import DamagedArtifact
 from lssc.files import write_text
 from lssc.fingerprint import fingerprint
@@ -102,6 +102,20 @@ def test_content_depends_on_names_types_shapes_and_values_and_on_nothing_else():
 def test_equal_records_give_equal_bytes(path, tmp_path):
     # But for the head, which tells when they were written.
     assert write(tmp_path / "again.h5").read_bytes()[HEAD:] == path.read_bytes()[HEAD:]
+
+
+def test_an_artifact_names_the_job_that_made_it(tmp_path):
+    path, recipe = tmp_path / "x.h5", {"seed": 1, "part": {"name": "lasso", "params": {"lam": 0.1}}}
+    with writing(path, recipe, "code") as writer:
+        writer.add(0, RECORDS[1])
+    assert is_made_by(path, json.loads(json.dumps(recipe)), "code")
+    assert not is_made_by(path, {**recipe, "seed": 2}, "code")
+    assert not is_made_by(path, recipe, "other code")
+    os.utime(path)
+    assert is_intact(path)
+    assert is_made_by(path, recipe, "code")
+    path.write_bytes(b"")
+    assert not is_made_by(path, recipe, "code")
 
 
 def interrupted(path, error):

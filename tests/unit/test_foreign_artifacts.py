@@ -35,7 +35,7 @@ def forged(path, change):
     """The artifact with a change and a checksum that fits."""
     with h5py.File(path, "r+") as file:
         change(file)
-    _seal(path)
+    _seal(path, "")
     return path
 
 
@@ -176,7 +176,7 @@ def test_a_file_that_is_no_hdf5_is_refused(tmp_path):
     for name, body in {"short": b"", "noise": b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 40}.items():
         path = tmp_path / name
         path.write_bytes(bytes(HEAD) + body)
-        _seal(path)
+        _seal(path, "")
         assert "is no HDF5 file" in refusal(path)
 
 
@@ -246,7 +246,7 @@ def test_any_tree_of_arrays_is_read_or_refused(tmp_path_factory, tree, facts):
         for group in file.values():
             if facts is not None and isinstance(group, h5py.Group):
                 group.attrs.update(facts=facts, content="c")
-    _seal(path)
+    _seal(path, "")
     with contextlib.suppress(DamagedArtifact):
         found, _, _ = everything(path)
         assert all(isinstance(record.facts, dict) for record, _ in found)

@@ -1,21 +1,24 @@
 """One run at a time owns a folder; what earlier ones left behind is over before it begins."""
 
+import errno
 import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import h5py
+import psutil
 import pytest
 
 from lssc import runs
 from lssc.artifacts import Record, reading, writing
 from lssc.errors import InputError
 from lssc.files import seal_of, write_text
-from lssc.ownership import FOLDERS, RUN, lock, owner_of
+from lssc.ownership import FOLDERS, RUN, Owner, enter_owner, lock, owner_of
 
 # Another process that owns folders until it is killed.
 RUNNING = """
@@ -122,6 +125,40 @@ def test_jobs_that_cannot_be_ended_are_waited_for(tmp_path):
     assert waiting.communicate(timeout=10)[0].strip() == "mine"
 
 
+def test_jobs_that_start_while_others_are_waited_for_are_shut_out(tmp_path, monkeypatch):
+    old, _ = claim(tmp_path)
+    held = lock(tmp_path / ".jobs", fcntl.LOCK_SH)
+
+    def late(line):
+        assert "waiting for jobs" in line
+        monkeypatch.setenv(RUN, old)
+        monkeypatch.setenv(FOLDERS, str(tmp_path))
+        with pytest.raises(InputError, match="belongs to a later run"):
+            write_text(tmp_path / "x", "late")
+        os.close(held)
+
+    with runs.claimed([tmp_path], remote=False, tell=late):
+        pass
+
+
+def test_a_dead_process_that_nobody_takes_note_of_is_not_waited_for(tmp_path, start):
+    old, _ = claim(tmp_path)
+    # A child of this process, which does not ask for it before the end of the test.
+    job, _ = start(WRITING, tmp_path / "x", **{RUN: old, FOLDERS: str(tmp_path)})
+    begun = time.monotonic()
+    claim(tmp_path)
+    assert time.monotonic() - begun < 10
+    assert psutil.Process(job.pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_killed_jobs_left_half_written_goes_when_a_run_begins(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/.codes.h5.123.tmp").write_text("half")
+    (tmp_path / "a/notes.tmp").write_text("somebody's")
+    claim(tmp_path)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["notes.tmp"]
+
+
 def test_a_job_that_starts_after_its_run_is_over_writes_nothing(tmp_path, monkeypatch):
     old, _ = claim(tmp_path)
     claim(tmp_path)
@@ -152,11 +189,39 @@ def test_an_illegible_name_of_the_last_owner_is_no_obstacle(tmp_path, text):
     assert owner_of(tmp_path).id == run
 
 
-def test_where_there_are_no_locks_the_name_alone_shuts_earlier_jobs_out(tmp_path, monkeypatch):
-    def no_locks(*_):
-        raise OSError(37, "No locks available")
+@pytest.fixture(params=[errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def no_locks(request, monkeypatch):
+    def refuse(*_):
+        raise OSError(request.param, os.strerror(request.param))
 
-    monkeypatch.setattr(fcntl, "flock", no_locks)
+    monkeypatch.setattr(fcntl, "flock", refuse)
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_where_there_are_no_locks_a_living_run_of_this_machine_is_seen_and_another_machine_told_of(tmp_path, start):
+    first, _ = start(RUNNING, tmp_path)
+    with pytest.raises(InputError, match=rf"^{tmp_path}: another run is under way there, process {first.pid} on "):
+        claim(tmp_path)
+    assert first.poll() is None
+    first.kill()
+    first.wait()
+    assert claim(tmp_path)[1] == []
+    enter_owner(tmp_path, Owner(**OWNER | {"host": "elsewhere", "remote": False}))
+    told = "its file system knows no locks; no run may be under way there on elsewhere"
+    assert claim(tmp_path)[1] == [f"{tmp_path}: {told}"]
+
+
+def test_a_number_that_another_process_has_got_since_is_no_run(tmp_path, monkeypatch, start):
+    monkeypatch.setattr(fcntl, "flock", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOLCK, "")))
+    claim(tmp_path)
+    other, _ = start("print(flush=True); import time; time.sleep(600)")
+    enter_owner(tmp_path, Owner(**OWNER | {"host": socket.gethostname(), "pid": other.pid, "remote": False}))
+    claim(tmp_path)
+    assert other.poll() is None
+
+
+@pytest.mark.usefixtures("no_locks")
+def test_where_there_are_no_locks_the_name_alone_shuts_earlier_jobs_out(tmp_path, monkeypatch):
     old, _ = claim(tmp_path)
     claim(tmp_path)
     monkeypatch.setenv(RUN, old)
@@ -181,23 +246,35 @@ def fake_slurm(tmp_path, monkeypatch):
 def test_queued_jobs_of_the_earlier_run_are_cancelled_and_no_others(tmp_path, fake_slurm):
     folder = tmp_path / "results"
     old, _ = claim(folder, remote=True)
-    fake_slurm.write_text(f"11 lssc-{old}_abc\n12 lssc-{old}_abc\n13 somebody_else\n")
+    fake_slurm.write_text(f"11 RUNNING lssc-{old}_abc\n12 PENDING lssc-{old}_abc\n13 RUNNING somebody else\n")
     _, told = claim(folder)
-    assert fake_slurm.read_text() == "13 somebody_else\n"
+    assert fake_slurm.read_text() == "13 RUNNING somebody else\n"
     assert told[0].startswith("ended 2 jobs on the cluster that the run of ")
 
 
 def test_a_run_that_ends_leaves_no_jobs_in_the_queue(tmp_path, fake_slurm):
     with runs.claimed([tmp_path / "results"], remote=True, tell=print) as run:
-        fake_slurm.write_text(f"11 lssc-{run}_abc\n13 somebody_else\n")
-    assert fake_slurm.read_text() == "13 somebody_else\n"
+        fake_slurm.write_text(f"11 RUNNING lssc-{run}_abc\n13 RUNNING somebody else\n")
+    assert fake_slurm.read_text() == "13 RUNNING somebody else\n"
+
+
+def test_jobs_that_do_not_end_are_told(tmp_path, fake_slurm, monkeypatch):
+    monkeypatch.setattr(runs, "PATIENCE", 0.5)
+    old, _ = claim(tmp_path / "results", remote=True)
+    fake_slurm.write_text(f"11 RUNNING lssc-{old}_abc\n")
+    (tmp_path / "bin/scancel").write_text("#!/bin/sh\nexec sleep 60\n")
+    with pytest.raises(InputError, match=r"^jobs 11 of an earlier run do not end"):
+        claim(tmp_path / "results")
 
 
 def test_a_queue_that_does_not_answer_stops_the_run(tmp_path, fake_slurm):
     claim(tmp_path / "results", remote=True)
     (tmp_path / "bin/squeue").write_text("#!/bin/sh\necho unable to contact slurm controller >&2; exit 1\n")
-    with pytest.raises(InputError, match="squeue: unable to contact slurm controller; jobs of an earlier run may"):
+    with pytest.raises(InputError, match=r"^squeue: unable to contact slurm controller; jobs of an earlier") as e:
         claim(tmp_path / "results")
+    assert str(e.value).endswith(f"Once they are over: rm {tmp_path}/results/.run")
+    (tmp_path / "results/.run").unlink()
+    claim(tmp_path / "results")
 
 
 def artifact(path: Path) -> Path:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from matplotlib import image
 
+from lssc.files import seal_of
 from tests.workflow.conftest import REPO, Pipeline
 
 pytestmark = pytest.mark.workflow
@@ -129,20 +130,34 @@ def test_results_in_another_folder_share_the_features(copied):
     np.testing.assert_array_equal(drawn(copied, "mnist", "elsewhere")["X"], drawn(copied, "mnist")["X"])
 
 
-def test_a_damaged_file_is_named_when_features_are_made_of_it_and_fetched_again(copied):
-    name = "train-images-idx3-ubyte"
-    victim = copied.folder / "data/mnist" / name
+NAME = "train-images-idx3-ubyte"
+SHARD = "data/mnist/scattering.angles=4/00000-00199.h5"
+
+
+@pytest.fixture
+def damaged(copied):
+    """One of the files has a flipped bit, and new features are to be made of it."""
+    victim = copied.folder / "data/mnist" / NAME
     content = bytearray(victim.read_bytes())
     content[-1] ^= 1
     victim.write_bytes(content)
     copied.config["images"]["mnist"]["features"] = {"name": "scattering", "angles": 4}
-    wanted = "data/mnist/scattering.angles=4/00000-00199.h5"
-    first = copied.run(wanted)
+    return victim
+
+
+def test_a_damaged_file_is_found_when_a_run_begins_and_fetched_again(copied, damaged):
+    assert copied.finish(SHARD) == {"fetch_images": 1, "featurise_images": 1}
+    assert hashlib.sha256(damaged.read_bytes()).hexdigest() == CHECKSUMS[NAME]
+
+
+def test_a_file_that_never_was_the_right_one_is_named_when_features_are_made_of_it_and_fetched_again(copied, damaged):
+    seal_of(damaged).unlink()
+    first = copied.run(SHARD)
     assert first.returncode != 0
     [complaint] = complaints(first)
-    assert complaint.startswith(f"data/mnist/{name}: does not match its checksum")
-    assert copied.finish(wanted) == {"fetch_images": 1, "featurise_images": 1}
-    assert hashlib.sha256(victim.read_bytes()).hexdigest() == CHECKSUMS[name]
+    assert complaint.startswith(f"data/mnist/{NAME}: does not match its checksum")
+    assert copied.finish(SHARD) == {"fetch_images": 1, "featurise_images": 1}
+    assert hashlib.sha256(damaged.read_bytes()).hexdigest() == CHECKSUMS[NAME]
 
 
 def test_without_any_source_one_line_says_so_and_other_experiments_are_finished(tmp_path):

@@ -30,7 +30,7 @@ from typing import IO, Any
 import yaml
 
 from lssc.errors import InputError
-from lssc.files import replacing, sha256
+from lssc.files import is_altered, replacing, seal_of, sha256
 from lssc.provenance import commit
 from lssc.recipes import ConfigError, load
 
@@ -306,7 +306,10 @@ def _result_files(results: Path, experiments: Mapping[str, Any]) -> dict[str, Pa
     inside = (path for id in experiments for path in results.glob(f"experiments/{id}/**/*"))
     wanted = itertools.chain(inside, (results / name for name in BESIDE))
     files = (path for path in wanted if path.is_file() and not path.is_symlink())
-    kept = (path for path in files if path.suffix not in NOT_RESULTS and not path.name.startswith("."))
+    kept = [path for path in files if path.suffix not in NOT_RESULTS and not path.name.startswith(".")]
+    for path in kept:
+        if seal_of(path).is_file() and is_altered(path, seal_of(path)):
+            raise InputError(f"{path}: not as it was written; run the workflow again, which makes it anew")
     return {path.relative_to(results).as_posix(): path for path in kept}
 
 

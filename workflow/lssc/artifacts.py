@@ -1,8 +1,8 @@
 """The only code that opens HDF5: one file per stage and block of trials, one group per trial.
 
 The first line of a file says what it is and holds a checksum of all the rest, which is compared before HDF5 touches
-it: a damaged HDF5 file can make the library crash or hang. Each trial carries its arrays and the facts about how they
-were made (recipe, seconds, convergence, ...).
+it: a damaged HDF5 file can make the library crash or hang. The second names the job that made it, by its recipe and its
+code. Each trial carries its arrays and the facts about how they were made (recipe, seconds, convergence, ...).
 """
 
 from __future__ import annotations
@@ -111,12 +111,28 @@ class Writer:
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Iterator[Writer]:
+def writing(path: Path, recipe: Mapping[str, Any] | None = None, code: str = "") -> Iterator[Writer]:
     """Write an artifact: it takes its name only when every trial is on disk; on an error nothing is left behind."""
     with replacing(path) as temporary:
         with _created(temporary) as file:
             yield Writer(file)
-        _seal(temporary)
+        _seal(temporary, _job(recipe, code))
+
+
+def is_made_by(path: Path, recipe: Mapping[str, Any], code: str) -> bool:
+    """Whether an artifact says that it was made by a job of this recipe and code; its content is not looked at."""
+    return _job(recipe, code).encode() == _head(path)[1]
+
+
+def _job(recipe: Mapping[str, Any] | None, code: str) -> str:
+    return hashlib.sha256(json.dumps([recipe, code], sort_keys=True).encode()).hexdigest()
+
+
+def _head(path: Path) -> list[bytes]:
+    """The lines at the start: format and checksum, job, time and size."""
+    with path.open("rb") as file:
+        lines = file.read(HEAD).split(b"\n")
+    return [*lines, b"", b""][:3]
 
 
 @contextlib.contextmanager
@@ -333,16 +349,15 @@ def is_intact(path: Path) -> bool:
 
     Snakemake touches what jobs have made, so the time is entered anew where only that has changed.
     """
-    with path.open("rb") as file:
-        head = file.read(HEAD).split(b"\n")
-    if head[0].startswith(FORMAT) and stamp(path).encode() in head[1:]:
+    head = _head(path)
+    if head[0].startswith(FORMAT) and stamp(path).encode() == head[2]:
         return True
     try:
         _check(path)
     except DamagedArtifact:
         return False
     with contextlib.suppress(OSError):
-        _stamp_again(path, len(head[0]) + 1)
+        _stamp_again(path, len(b"\n".join(head[:2])) + 1)
     return True
 
 
@@ -361,18 +376,17 @@ def is_foreign(path: Path) -> bool:
         return file.read(len(SIGNATURE)) == SIGNATURE
 
 
-def _seal(path: Path) -> None:
-    """Write the first lines: what the file is, the checksum of everything behind them, and when it was written."""
+def _seal(path: Path, job: str) -> None:
+    """Write the first lines: format and checksum of everything behind them, who made it, and when it was written."""
     now = time.time_ns() // 1000 * 1000
     digest, size = sha256(path, HEAD), path.stat().st_size
     with path.open("r+b") as file:
-        file.write(FORMAT + f"{digest}\n{now} {size}\n".encode())
+        file.write(FORMAT + f"{digest}\n{job}\n{now} {size}\n".encode())
     os.utime(path, ns=(now, now))
 
 
 def _check(path: Path) -> None:
-    with path.open("rb") as file:
-        head = file.read(HEAD).split(b"\n")[0]
+    head = _head(path)[0]
     if not head.startswith(FORMAT):
         raise DamagedArtifact(path, "is not an artifact of this version of the library, or was cut short")
     if sha256(path, HEAD).encode() != head.removeprefix(FORMAT):

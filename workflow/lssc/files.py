@@ -24,7 +24,7 @@ def replacing(path: Path) -> Iterator[Path]:
         # What a killed process left behind. A living one would hold the folder.
         for stale in path.parent.glob(f".{path.name}.*.tmp"):
             stale.unlink(missing_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # as `is_temporary` knows it
         try:
             yield temporary
             _sync(temporary)
@@ -32,6 +32,10 @@ def replacing(path: Path) -> Iterator[Path]:
             _sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def is_temporary(path: Path) -> bool:
+    return re.fullmatch(r"\..+\.\d+\.tmp", path.name) is not None
 
 
 @contextlib.contextmanager
@@ -79,8 +83,8 @@ def is_altered(path: Path, seal: Path) -> bool:
         return False
     if sha256(path) != digest:
         return True
-    with contextlib.suppress(OSError):
-        seal.write_text(f"{digest} {stamp(path)}\n")
+    with contextlib.suppress(OSError), replacing(seal) as temporary:
+        temporary.write_text(f"{digest} {stamp(path)}\n")
     return False
 
 

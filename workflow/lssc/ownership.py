@@ -2,8 +2,8 @@
 
 Two files in the folder are locked, and the kernel gives a lock back however its process ends. A run holds `.run` alone
 as long as it lives; what is written there names it. Its jobs, on whatever machine, share `.jobs` while they write. A
-run that begins enters its name once it has `.jobs` to itself: jobs of earlier runs are over by then, and those that
-start later find another's name and end.
+run that begins enters its name, so that jobs of earlier runs that start later find another's and end, and then waits
+until it has `.jobs` to itself: those that had started are over by then.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from lssc.errors import InputError
 
 # Set by a run for its jobs: its id, and the folders it owns.
 RUN, FOLDERS = "LSSC_RUN", "LSSC_FOLDERS"
+# How file systems without locks say so.
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,19 @@ def lock(path: Path, how: int) -> int:
         fcntl.flock(handle, how)
     except OSError as error:
         # Where there are no locks, as on some network file systems, the owner's name must do.
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+        if error.errno not in NO_LOCKS:
             os.close(handle)
             raise
     return handle
+
+
+def is_locked(handle: int) -> bool:
+    """Whether `lock` could take a lock, and not only open the file."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def owner_of(folder: Path) -> Owner | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -24,13 +24,14 @@ from lssc.rows import HELD
 MIB = 2**20
 # Asked for over what is expected: machines differ, and so do datasets.
 MEMORY_MARGIN, TIME_MARGIN = 1.2, 1.4
-# Beside the job a node runs Snakemake, twice under Slurm.
-SNAKEMAKE_MB = 300
+# Beside the job a node runs Snakemake, twice under Slurm: 152 MB each, and some for the shells around them.
+SNAKEMAKE_MB = 400
 # Minutes that every job may take: Snakemake and imports start from a shared disk, and a node whose processor is not
 # that of the others compiles its kernels first.
 LEAST = 5
-# Seconds by the clock that a job takes beside its work: Snakemake starts it, and it imports its libraries.
-STARTING = 1.0
+# Seconds by the clock that a job takes beside its work: Snakemake starts it, and it imports its libraries. For each
+# member of a group two more are started on the node.
+STARTING, MEMBER = 1.0, 8.0
 # MB of an interpreter with what it has imported.
 PLAIN, SCIPY, NUMBA, DRAWING = 52, 74, 172, 200
 # Seconds for a MB of points or codes to be read or written, with its checksum; all other files are small.
@@ -279,12 +280,32 @@ KINDS = {
 }
 
 
-def ask(study: Study, rule: str, wildcards: Mapping[str, str], attempt: int = 1) -> dict[str, int]:
+class Limits(NamedTuple):
+    """Of a cluster: how many times slower its nodes are, and the most that any job may ask for."""
+
+    slower: int = 1
+    max_runtime: float = math.inf
+    max_mem_mb: float = math.inf
+
+
+NONE = Limits()
+
+
+def ask(
+    study: Study, rule: str, wildcards: Mapping[str, str], attempt: int = 1, limits: Limits = NONE
+) -> dict[str, int]:
     """`mem_mb` and `runtime` (minutes) of a job, doubled with every attempt after the first."""
     again = 2 ** (attempt - 1)
-    minutes = TIME_MARGIN * seconds(study, rule, wildcards) / 60
-    memory = megabytes(study, rule, wildcards)
-    return {"mem_mb": again * math.ceil(memory + SNAKEMAKE_MB), "runtime": again * max(LEAST, math.ceil(minutes))}
+    minutes = limits.slower * TIME_MARGIN * seconds(study, rule, wildcards) / 60
+    memory = again * math.ceil(megabytes(study, rule, wildcards) + SNAKEMAKE_MB)
+    runtime = again * max(LEAST, math.ceil(minutes))
+    return {"mem_mb": min(memory, limits.max_mem_mb), "runtime": min(runtime, limits.max_runtime)}
+
+
+def group_minutes(expected: Sequence[float], attempt: int = 1, limits: Limits = NONE) -> int:
+    """`runtime` of jobs that follow each other in one submission, from their expected seconds."""
+    work = limits.slower * TIME_MARGIN * (sum(expected) + MEMBER * len(expected))
+    return min(2 ** (attempt - 1) * (LEAST + math.ceil(work / 60)), limits.max_runtime)
 
 
 def expected_seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:

@@ -126,7 +126,7 @@ def make_artifact(
     reuse: bool = True,
 ) -> None:
     """Compute every trial of a block, or take it over from another block that already holds it."""
-    block = Block.parse(recipe["block"])
+    block, asked = Block.parse(recipe["block"]), recipe
     recipe = {**{k: v for k, v in recipe.items() if k != "block"}, "stream": block.stream}
     if "part" in recipe:
         find(recipe["part"]["kind"], recipe["part"]["name"]).warm_up()
@@ -134,7 +134,7 @@ def make_artifact(
         readers = {name: stack.enter_context(reading(path)) for name, path in inputs.items()}
         shared = Features([stack.enter_context(reading(path)) for path in features])
         old = _open_siblings(out, stack) if reuse else []
-        writer = stack.enter_context(writing(out))
+        writer = stack.enter_context(writing(out, asked, code))
         for number in block.trials:
             trial = Trial(number, recipe, readers, shared, threads)
             key = _key(trial, code)

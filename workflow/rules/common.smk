@@ -1,12 +1,9 @@
 # The study that config describes, and the functions that rules call by name. No rule here.
-import json
 import os
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
-from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 # This checkout's library, here and in every job, whatever else may be installed or lie in the working folder.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
@@ -19,14 +16,13 @@ for name in [name for name in sys.modules if name.partition(".")[0] == "lssc"]:
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 os.environ.update(PYTHONSAFEPATH="1")
 
+from lssc import hooks as lssc_hooks
 from lssc import images as lssc_images
 from lssc import paths as lssc_paths
 from lssc import recipes as lssc_recipes
 from lssc import report as lssc_report
 from lssc import resources as lssc_resources
-from lssc.errors import InputError
 from lssc.fingerprint import fingerprint
-from lssc.ownership import FOLDERS, RUN
 from lssc.plain import as_json
 from lssc.recipes import ConfigError, load
 from lssc.registry import module_of
@@ -38,94 +34,11 @@ except ConfigError as error:
 
 paths = study.paths
 log_of = lssc_paths.log_of
+lssc_hooks.when_read(workflow, study)
 
 
 wildcard_constraints:
     **lssc_paths.WILDCARDS,
-
-
-def run_alone(execute):
-    """Runs of this workflow own their folders from before they plan, for which Snakemake has no hook, to their end.
-
-    Snakemake's own lock outlives a killed run; this one does not.
-    """
-
-    def executed(*args, executor_plugin, executor_settings=None, **more):
-        if executor_plugin.common_settings.dryrun_exec:
-            return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
-        from lssc.runs import claimed, tell_full_disk
-
-        workflow.execution_settings.lock = False
-        remote = not executor_plugin.common_settings.local_exec
-        folders = study.folders_of(study.experiments if workflow.dag_settings.targets else study.run)
-        try:
-            with claimed(folders, remote=remote, tell=logger.warning) as run:
-                workflow.register_envvars(RUN, FOLDERS)
-                if hasattr(executor_settings, "jobname_prefix"):
-                    executor_settings.jobname_prefix = f"lssc-{run}"
-                return execute(*args, executor_plugin=executor_plugin, executor_settings=executor_settings, **more)
-        except (InputError, OSError) as error:
-            sys.exit(str(error))
-        except WorkflowError:
-            tell_full_disk(folders, logger.error)
-            raise
-
-    return executed
-
-
-if workflow.is_main_process:
-    workflow.execute = run_alone(workflow.execute)
-
-
-def lift_rate_limit():
-    # Snakemake's own limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by
-    # the thousandth job that takes a whole core, and be it the login node's. Cores, and the time that a submission takes,
-    # are limit enough; one that was asked for stays.
-    limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
-    if limiter and limiter.max_jobs / limiter.timespan >= 100:
-        workflow.scheduler.job_rate_limiter = None
-
-
-def mend_slurm_plugin():
-    """Have the Slurm plugin say which jobs it submits, as other executors do, and what keeps it from submitting one.
-
-    Without, neither the log nor the lines on progress know what is under way; and errors, such as that of an account that
-    does not exist, are lost in a thread, while the run waits for ever.
-    """
-    executor = workflow.scheduler._executor
-    if type(executor).__module__ != "snakemake_executor_plugin_slurm":
-        return
-    begin, submit = executor.run_jobs, executor.run_job
-
-    def announced(jobs):
-        for job in jobs:
-            executor.run_job_pre(job)
-        begin(jobs)
-
-    def told(job):
-        try:
-            submit(job)
-        except Exception as error:
-            logger.error(f"job {job.jobid} was not submitted: {error}")
-            executor.report_job_error(SubmittedJobInfo(job))
-
-    executor.run_jobs, executor.run_job = announced, told
-
-
-def tell_expected_times():
-    """For the lines on progress: what every job of this run should take."""
-    from snakemake_logger_plugin_lssc import expected
-
-    for job in workflow.dag.needrun_jobs():
-        expected[job.jobid] = lssc_resources.expected_seconds(study, job.rule.name, job.wildcards_dict)
-
-
-def keep_config():
-    """For the archive: figures are in no experiment's provenance, as no score depends on them."""
-    from lssc.archiving import LAST_CONFIG
-    from lssc.files import write_text
-
-    write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
 
 
 def as_it_is(text):
@@ -266,6 +179,9 @@ def asks(rule, **known):
     """What the jobs of a rule ask a cluster for, as functions; `known` stands in for wildcards where there are none."""
 
     def amount(name):
-        return lambda wildcards, attempt: lssc_resources.ask(study, rule, known or wildcards, attempt)[name]
+        def asked(wildcards, attempt):
+            return lssc_resources.ask(study, rule, known or wildcards, attempt, lssc_hooks.limits(workflow))[name]
+
+        return asked
 
     return {name: amount(name) for name in ("mem_mb", "runtime")}

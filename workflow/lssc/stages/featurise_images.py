@@ -26,7 +26,7 @@ def main() -> None:
         images = read_images(args.images, sha256=recipe["sha256"])
         rows = slice(recipe["first"], recipe["last"] + 1)
         features, spent = timed(transform, images.pixels[rows], **part["params"])
-        with writing(args.out) as writer:
+        with writing(args.out, args.recipe, args.code) as writer:
             writer.add(ONLY, feature_record(features, images.labels[rows], {**spent, "recipe": recipe}))
 
 

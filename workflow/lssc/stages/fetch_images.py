@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.errors import InputError, telling
-from lssc.files import replacing, write_text
+from lssc.files import sealing, write_text
 from lssc.images import FILES, checked, find_files
 from lssc.registry import find
 
@@ -55,7 +55,7 @@ def main() -> None:
             sys.exit(f"images {args.recipe['images']}: {error}")
     with telling(args.source.parent):
         for path in args.out:
-            with replacing(path) as temporary:
+            with sealing(path) as temporary:
                 temporary.write_bytes(files[path.name])
         told = {"source": source, "sha256": args.recipe["sha256"], "images_per_class": args.recipe["counts"]}
         write_text(args.source, json.dumps(told, indent=2) + "\n")

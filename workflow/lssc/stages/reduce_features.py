@@ -35,7 +35,7 @@ def main() -> None:
         features = Features([stack.enter_context(reading(path)) for path in args.features])
         (pca, reduced), spent = timed(reduce_features, features, **args.recipe)
         facts = {**spent, "recipe": args.recipe, "variances": pca.variances.tolist()}
-        with writing(args.out) as writer:
+        with writing(args.out, args.recipe, args.code) as writer:
             writer.add(ONLY, feature_record(reduced, features.labels, facts))
 
 
