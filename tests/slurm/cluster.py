@@ -184,6 +184,27 @@ class Cluster:
         lines = say("squeue", "--noheader", "--format=%i %k", *chosen).splitlines()
         return dict(line.split(maxsplit=1) for line in lines)
 
+    def memory(self) -> dict[str, tuple[float, float]]:
+        """Id -> MB that Slurm has counted at most for all steps of a running job, and MB that it asked for."""
+        found = {}
+        for line in say("squeue", "--noheader", "--states=RUNNING", "--format=%i %m").splitlines():
+            id, asked = line.split()
+            steps = subprocess.run(
+                ["sstat", "--allsteps", "--noheader", "--parsable2", "--format=MaxRSS", f"--jobs={id}"],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            ).stdout.splitlines()
+            found[id] = sum(map(megabytes, filter(None, steps))), megabytes(asked)
+        return found
+
+
+def megabytes(text: str) -> float:
+    """1024K or 1M, or bytes."""
+    if text[-1].isdigit():
+        return float(text) / 2**20
+    return float(text[:-1]) * {"K": 2**-10, "M": 1, "G": 2**10}[text[-1]]
+
 
 if __name__ == "__main__":
     try:

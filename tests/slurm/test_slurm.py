@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import statistics
+import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -47,14 +50,27 @@ def test_cancelled_and_short_of_memory_a_run_ends_with_every_label_of_a_local_on
     controller = begin(run)
     running = wait_until(lambda: run.artifacts("data") and cluster.jobs("RUNNING"), "data are there")
     say("scancel", *running)
+    shares = shares_used(cluster, controller)
     assert controller.wait(timeout=600) == 0, run.output[-4000:]
     check_same(run, finished)
+    # The height of a short job may be missed.
+    assert 0.5 < statistics.median(shares) < 1
     past = history(cluster, run)
     assert [state for comment, state, _ in past if "generate_data" in comment] == ["CANCELLED", "COMPLETED"]
     tables = [(state, memory) for comment, state, memory in past if "gather_scores" in comment]
     assert tables == [("FAILED", f"{TOO_LITTLE}M"), ("COMPLETED", f"{ENOUGH}M")]
     assert (run.folder / "results/report.html").is_file()
     check_told(run)
+
+
+def shares_used(cluster: Cluster, controller: subprocess.Popen) -> list[float]:
+    """Of the memory that jobs ask for, until the controller ends."""
+    shares = {}
+    while controller.poll() is None:
+        for id, (used, asked) in cluster.memory().items():
+            shares[id] = max(shares.get(id, 0), used / asked)
+        time.sleep(1)
+    return list(shares.values())
 
 
 def check_told(run: Remote) -> None:
@@ -96,3 +112,13 @@ def test_an_account_that_does_not_exist_is_told(cluster, tmp_path, monkeypatch):
     done = run.run(SCORES)
     assert done.returncode != 0
     assert "The given account mine appears to be invalid" in done.stderr
+
+
+def test_what_sbatch_says_to_a_group_is_told(cluster, tmp_path, monkeypatch):
+    said = "sbatch: error: Batch job submission failed: Requested time limit is invalid"
+    (tmp_path / "sbatch").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    done = Remote(tmp_path / "run", "slurm", FEW, options=("--retries", "0")).run(SCORES)
+    assert done.returncode != 0
+    assert said in done.stderr

@@ -14,6 +14,7 @@ from lssc.recipes import load
 
 REPO = Path(__file__).parents[2]
 CLUSTERS = ("slurm", "cluster-generic")
+FORGOTTEN = "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"
 
 
 def profile(name: str) -> dict:
@@ -58,12 +59,16 @@ def test_wildcards_reach_a_node_as_they_are(paper_config):
         ("echo COMPLETED", "exit 1", "success"),
         ("echo CANCELLED", "exit 1", "failed"),
         ("echo OUT_OF_MEMORY", "exit 1", "failed"),
+        ("echo PREEMPTED", "exit 1", "failed"),
+        ("echo REQUEUE_HOLD", "exit 1", "running"),
+        ("echo 'squeue: a warning' >&2; echo RUNNING", "exit 1", "running"),
         # The queue has forgotten the job; accounting knows it, or there is none.
-        ("test $# = 1", "echo COMPLETED", "success"),
-        ("test $# = 1", "echo 'CANCELLED by 0'", "failed"),
-        ("test $# = 1", "exit 1", "failed"),
+        (FORGOTTEN, "echo COMPLETED", "success"),
+        (FORGOTTEN, "echo 'CANCELLED by 0'", "failed"),
+        (FORGOTTEN, "exit 1", "failed"),
+        ("true", "exit 1", "failed"),
         # Slurm does not answer at all.
-        ("exit 1", "exit 1", "running"),
+        ("echo 'Unable to contact slurm controller' >&2; exit 1", "exit 1", "running"),
     ],
 )
 def test_the_status_of_a_job_is_known_or_waited_for(tmp_path, squeue, sacct, state):

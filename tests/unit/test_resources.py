@@ -13,7 +13,7 @@ from tests.conftest import laid_over
 from lssc import resources
 from lssc.fingerprint import _reach
 from lssc.recipes import load
-from lssc.resources import COSTS, LEAST, SNAKEMAKE_MB, TIME_MARGIN, ask, seconds
+from lssc.resources import COSTS, LEAST, SNAKEMAKE_MB, TIME_MARGIN, Limits, ask, group_minutes, seconds
 
 REPO = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((REPO / "config/config.yaml").read_text())
@@ -88,6 +88,27 @@ def test_every_attempt_asks_for_twice_as_much():
         first = ask(STUDY, rule, job)
         for attempt, times in ((1, 1), (2, 2), (3, 4)):
             assert ask(STUDY, rule, job, attempt) == {name: times * amount for name, amount in first.items()}
+
+
+def test_nobody_asks_for_more_than_a_cluster_has():
+    known = {"dataset": "synthetic", "n": "40000", "m": "40000", "selector": "all", "coder": "admm.alpha=10"}
+    known["block"] = "t00-19"
+    free = ask(STUDY, "code_points", known, 3)
+    bounds = Limits(slower=2, max_runtime=600, max_mem_mb=9000)
+    assert ask(STUDY, "code_points", known, 3, bounds) == {"mem_mb": 9000, "runtime": 600}
+    assert ask(STUDY, "code_points", known, 3, Limits(slower=2))["runtime"] == pytest.approx(
+        2 * free["runtime"], rel=0.01
+    )
+    assert group_minutes([1e6], 1, bounds) == 600
+
+
+def test_a_group_asks_for_one_start_and_for_what_its_members_take():
+    few, many = group_minutes([1.0] * 10), group_minutes([1.0] * 100)
+    assert LEAST < few < 2 * LEAST
+    assert 10 * (few - LEAST) - 10 <= many - LEAST <= 10 * (few - LEAST)
+    hours = [3600.0] * 4
+    assert 4 * 60 * TIME_MARGIN < group_minutes(hours) < 4 * 60 * TIME_MARGIN + 2 * LEAST
+    assert group_minutes(hours, 2) == 2 * group_minutes(hours)
 
 
 def test_trials_add_up_in_time_not_in_memory():

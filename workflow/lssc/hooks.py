@@ -186,14 +186,19 @@ def _prepare_submission(workflow: Any, study: Study) -> None:
     """
     executor, bounds = workflow.scheduler._executor, limits(workflow)
     begin = executor.run_job_pre
+    settings = workflow.resource_settings.overwrite_resources
+    by_hand = {rule for rule, resources in settings.items() if "runtime" in resources}
+
+    def runtime(group: Any) -> int:
+        given = [member.resources["runtime"] for member in group.jobs if _rule(member) in by_hand]
+        expected = [_expected(study, member) for member in group.jobs if _rule(member) not in by_hand]
+        return sum(given) + group_minutes(expected, group.attempt, bounds)
 
     def begun(job: Any) -> None:
         if job.attempt == 1:
             workflow.async_run(job.remove_existing_output())
-        if job.is_group():
-            seconds = [expected_seconds(study, _rule(member), member.wildcards_dict) for member in job.jobs]
-            job.resources  # noqa: B018  (has them computed)
-            job._resources["runtime"] = group_minutes(seconds, job.attempt, bounds)
+        if job.is_group() and job.resources:  # now they are computed, until the next attempt
+            job._resources["runtime"] = runtime(job)
         begin(job)
 
     executor.run_job_pre = begun
@@ -201,6 +206,10 @@ def _prepare_submission(workflow: Any, study: Study) -> None:
 
 def _rule(job: Any) -> str:
     return job.rule.name
+
+
+def _expected(study: Study, job: Any) -> float:
+    return expected_seconds(study, _rule(job), job.wildcards_dict)
 
 
 def _tell_of_groups(executor: Any) -> None:
@@ -246,6 +255,7 @@ def _mend_slurm_plugin(executor: Any) -> None:
             if missed[id] < FORGOTTEN:
                 yield info
             else:
+                executor.cancel_jobs([info])
                 executor.report_job_error(info, msg=f"Slurm does not know job {id} any more, or has preempted it")
 
     executor.run_jobs, executor.run_job, executor.check_active_jobs = announced, told, checked
@@ -265,7 +275,7 @@ def _tell_expected_times(workflow: Any, study: Study) -> None:
     from snakemake_logger_plugin_lssc import expected
 
     for job in workflow.dag.needrun_jobs():
-        expected[job.jobid] = expected_seconds(study, _rule(job), job.wildcards_dict)
+        expected[job.jobid] = _expected(study, job)
 
 
 def _keep_config(study: Study, config: Mapping[str, Any]) -> None:
