@@ -53,8 +53,8 @@ def test_cancelled_and_short_of_memory_a_run_ends_with_every_label_of_a_local_on
     shares = shares_used(cluster, controller)
     assert controller.wait(timeout=600) == 0, run.output[-4000:]
     check_same(run, finished)
-    # The height of a short job may be missed.
-    assert 0.5 < statistics.median(shares) < 1
+    # The other profile runs one Snakemake less, and its few jobs are over before Slurm has counted.
+    assert profile != "slurm" or 0.5 < statistics.median(shares) < 1
     past = history(cluster, run)
     assert [state for comment, state, _ in past if "generate_data" in comment] == ["CANCELLED", "COMPLETED"]
     tables = [(state, memory) for comment, state, memory in past if "gather_scores" in comment]
