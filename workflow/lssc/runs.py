@@ -220,7 +220,7 @@ def queue(*options: str) -> list[tuple[str, str, str]]:
 
 def _asked(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
         printed = done.stdout
         said = (done.stderr.strip().splitlines() or ["failed"])[-1] if done.returncode else ""
     except subprocess.TimeoutExpired:
