@@ -12,6 +12,7 @@ import errno
 import hashlib
 import json
 import math
+import operator
 import os
 import re
 import shutil
@@ -31,7 +32,6 @@ from lssc.rows import RowBlocks, Rows, is_held
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Of larger numbers not even squares are finite, and compiled code ends in a crash.
 LARGEST = 1e100
 CSR = ("data", "indices", "indptr", "shape")
@@ -378,9 +378,14 @@ def _stamp_again(path: Path, place: int) -> None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is plainly HDF5, without the room that ours have at the start: somebody else's."""
+    """Whether a file was never ours: it begins with something else than ours do, were they damaged in places.
+
+    Nothing, or nothing but zeros, is what a crash of the machine leaves of a file. One of ours that begins with
+    anything else is found by whoever reads it.
+    """
     with path.open("rb") as file:
-        return file.read(len(SIGNATURE)) == SIGNATURE
+        start = file.read(len(FORMAT))
+    return any(start) and sum(map(operator.eq, start, FORMAT)) < len(start) / 2
 
 
 def _seal(path: Path, job: str) -> None:
