@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import gzip
+import hashlib
 import io
 import json
 import subprocess
@@ -255,17 +256,37 @@ def test_an_archive_is_unpacked_as_it_was_packed(sound, tmp_path):
     (tmp_path / "out/made").write_text("by a repeat")
     unpack(sound, tmp_path / "out")
     assert (tmp_path / "out/made").exists()
-    archiving._write(tmp_path / "b.tar.gz", {"a": b"3"}, set(), 1)
-    unpack(tmp_path / "b.tar.gz", tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["SHA256SUMS", "a"]
 
 
-def test_nothing_but_an_unpacked_archive_is_replaced(sound, tmp_path):
+@pytest.mark.parametrize("sums", [None, "0123  thesis.txt\n"], ids=["no checksums", "checksums of something else"])
+def test_no_folder_is_replaced(sound, tmp_path, sums):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="is there, but no unpacked archive"):
+    if sums:
+        (tmp_path / "mine/SHA256SUMS").write_text(sums)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match=r"mine: holds another archive or something else; name another folder or"):
         unpack(sound, tmp_path / "mine")
-    assert (tmp_path / "mine/thesis.txt").exists()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("time", ["nan", "inf", "-inf", "1e300", "-1"])
+def test_a_time_that_no_file_can_have_is_harmless(tmp_path, time):
+    sums = f"{hashlib.sha256().hexdigest()}  a\n".encode()
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        for name, content in (("a", b""), ("SHA256SUMS", sums)):
+            member = tarfile.TarInfo(f"lssc-archive/{name}")
+            member.size, member.pax_headers = len(content), {"mtime": time}
+            tar.addfile(member, io.BytesIO(content))
+    unpack(tmp_path / "a.tar.gz", tmp_path / "out")
+    assert (tmp_path / "out/a").stat().st_mtime == 0
+
+
+def test_a_name_of_a_name_without_end_is_refused(tmp_path):
+    with gzip.open(tmp_path / "a.tar.gz", "wb", compresslevel=1) as file:
+        file.write((headed(1, b"L") + bytes(512)) * 5000)
+    with pytest.raises(InputError, match="cut short, damaged or not an archive"):
+        verify(tmp_path / "a.tar.gz")
 
 
 def test_a_result_that_was_altered_is_not_packed(tmp_path, results, checkout):
@@ -288,6 +309,22 @@ def test_links_in_results_are_not_followed_into_an_archive(tmp_path, results, ch
 def test_a_provenance_that_says_nothing_is_told_in_plain_words(tmp_path, results, checkout, text):
     (results / "experiments/grid/provenance.json").write_text(text)
     with pytest.raises(InputError, match=r"grid"):
+        pack(results, tmp_path / "a.tar.gz", checkout)
+
+
+@pytest.mark.parametrize("change", [lambda made: made.pop("commit"), lambda made: made.update(commit=5)])
+def test_a_provenance_without_a_commit_says_nothing(tmp_path, results, checkout, change):
+    path = results / "experiments/grid/provenance.json"
+    made = json.loads(path.read_text())
+    change(made)
+    path.write_text(json.dumps(made))
+    with pytest.raises(InputError, match=r"grid/provenance\.json does not say what made the scores"):
+        pack(results, tmp_path / "a.tar.gz", checkout)
+
+
+def test_a_provenance_of_another_experiment_says_nothing(tmp_path, results, checkout):
+    (results / "experiments/line").rename(results / "experiments/other")
+    with pytest.raises(InputError, match=r"other/provenance\.json does not say what made the scores"):
         pack(results, tmp_path / "a.tar.gz", checkout)
 
 
@@ -341,8 +378,13 @@ def test_keys_that_a_run_did_not_have_do_not_come_back(small_config):
     assert config["experiments"]["line"] == {**small_config["experiments"]["line"], "overrides": {}}
 
 
-@pytest.mark.parametrize("last", [None, {"seeds": 1}])
-def test_without_the_last_config_scores_can_be_repeated_but_not_figures(small_config, last):
+ODD = [{"seeds": 1}, {"run": 5}, {"images": [1]}, {"experiments": None}, {"images": {"x": 5}}]
+
+
+@pytest.mark.parametrize("last", [None, *ODD], ids=str)
+@pytest.mark.parametrize("whole", [False, True], ids=["alone", "in a whole config"])
+def test_without_the_last_config_scores_can_be_repeated_but_not_figures(small_config, last, whole):
+    last = {**small_config, **last} if last and whole else last
     config, told = whole_config({"line": fragment(small_config, "line")}, last)
     assert not load(config).experiments["line"].figures
     assert "no figures" in told[0]

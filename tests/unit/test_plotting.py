@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from lssc import plotting
 from lssc.inlining import inlined
 from lssc.plotting import curves, plot_curves, plot_stages, plot_sweep, read_scores, save, stage_times, summary
 from lssc.tables import as_csv
@@ -164,6 +165,17 @@ def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
     assert texts(sweep.legends[0].get_texts())[0] == title
     for figure, end in ((curve, "pdf"), (stages, "png"), (sweep, "png")):
         save(figure, tmp_path / f"x.{end}")
+
+
+def test_a_figure_of_more_pixels_than_readers_take_is_drawn_smaller(tmp_path, monkeypatch):
+    monkeypatch.setattr(plotting, "MOST", 10_000)
+    save(plt.figure(figsize=(4, 2)), tmp_path / "x.png")
+    with Image.open(tmp_path / "x.png") as image:
+        assert 5_000 < image.width * image.height < 15_000
+
+
+def test_so_many_pixels_are_taken_without_a_warning():
+    assert plotting.MOST < Image.MAX_IMAGE_PIXELS
 
 
 def test_a_figure_too_large_for_an_image_is_drawn_smaller(tmp_path):

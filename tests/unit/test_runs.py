@@ -303,7 +303,24 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("harm", [flip, cut, empty, age])
+def cut_in_its_first_line(path: Path) -> None:
+    os.truncate(path, 3)
+
+
+def flip_in_its_first_line(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    for place in (0, 4, 13):
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+
+
+def lose_its_first_block(path: Path) -> None:
+    path.write_bytes(bytes(4096) + path.read_bytes()[4096:])
+
+
+@pytest.mark.parametrize(
+    "harm", [flip, cut, empty, age, cut_in_its_first_line, flip_in_its_first_line, lose_its_first_block]
+)
 def test_a_damaged_artifact_is_set_aside_when_a_run_begins(tmp_path, harm):
     path, other = artifact(tmp_path / "a/x.h5"), artifact(tmp_path / "a/y.h5")
     harm(path)
@@ -329,6 +346,11 @@ def test_a_damaged_table_is_set_aside_when_a_run_begins(tmp_path, harm):
 def test_files_of_others_are_left_alone(tmp_path):
     with h5py.File(tmp_path / "theirs.h5", "w") as file:
         file["x"] = [1]
+    with h5py.File(tmp_path / "with_room.h5", "w", userblock_size=512) as file:
+        file["x"] = [1]
+    with (tmp_path / "with_room.h5").open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
+    (tmp_path / "no_hdf5.h5").write_text("lists of all I know about landmarks")
     (tmp_path / "theirs.iso").write_text("theirs")
     (tmp_path / "theirs.iso.sha256").write_text("SHA256 (theirs.iso) = 0123")
     (tmp_path / ".theirs.iso.sha256").write_bytes(b"\xff 1 2")
@@ -337,6 +359,16 @@ def test_files_of_others_are_left_alone(tmp_path):
     before = sorted(tmp_path.iterdir())
     assert claim(tmp_path)[1] == []
     assert set(before) <= set(tmp_path.iterdir())
+
+
+def test_what_a_link_leads_to_is_left_alone(tmp_path):
+    elsewhere = artifact(tmp_path / "elsewhere/x.h5")
+    flip(elsewhere)
+    before = elsewhere.read_bytes()
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/x.h5").symlink_to(elsewhere)
+    assert claim(tmp_path / "results")[1] == []
+    assert (tmp_path / "results/x.h5").read_bytes() == before
 
 
 OWNER = {"id": "0123456789ab", "host": "here", "pid": 1, "since": "2026-01-01 00:00:00", "remote": True}

@@ -16,11 +16,11 @@ def study(small_config, tmp_path, monkeypatch):
     return load(small_config)
 
 
-def write_scores(study, experiment, trials_of=lambda run: run.block.trials):
+def write_scores(study, experiment, trials_of=lambda run: run.block.trials, **scores):
     for i, run in enumerate(study.experiments[experiment].runs()):
         with writing(Path(study.paths.scores.format(**run.wildcards))) as writer:
             for trial in trials_of(run):
-                values = dict.fromkeys(COLUMNS, 0.123456789) | {"accuracy": i + trial / 10, "converged": True}
+                values = dict.fromkeys(COLUMNS, 0.123456789) | {"accuracy": i + trial / 10, "converged": True} | scores
                 writer.add(trial, Record({}, {"scores": values}))
 
 
@@ -57,4 +57,18 @@ def test_the_csv_can_be_read_back(study):
 def test_scores_that_miss_a_trial_are_named(study):
     write_scores(study, "grid", trials_of=lambda run: run.block.trials[:-1])
     with pytest.raises(DamagedArtifact, match=r"scores\.h5"):
+        list(score_rows(study, "grid"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, 1e101, None, "1", True])
+@pytest.mark.parametrize("key", ["accuracy", "seconds", "peak_mb"])
+def test_scores_that_cannot_be_counted_with_are_refused(study, key, value):
+    write_scores(study, "grid", **{key: value})
+    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
+        list(score_rows(study, "grid"))
+
+
+def test_a_number_does_not_tell_whether_a_method_converged(study):
+    write_scores(study, "grid", converged=1)
+    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
         list(score_rows(study, "grid"))

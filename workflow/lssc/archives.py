@@ -14,6 +14,17 @@ from lssc.errors import InputError
 from lssc.idx import LARGEST
 
 TIMEOUT = 600
+# What reading an archive that is cut short, altered or forged ends with; names of names of names, with the last.
+DAMAGE = (
+    tarfile.TarError,
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
@@ -27,14 +38,14 @@ def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
                     if member.size > LARGEST:
                         raise InputError(f"{name}: {member.size:,} bytes in the archive; too large for images")
                     (into / name).write_bytes(tar.extractfile(member).read())
-    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError, OverflowError) as error:
+    except DAMAGE as error:
         raise InputError(f"the downloaded archive is cut short or damaged ({error})") from None
 
 
 def run(command: list[str], *, cwd: Path) -> None:
     """Run a program of the system; InputError with the line that names the cause if that fails."""
     try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=TIMEOUT)
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
     except FileNotFoundError:
         raise InputError(f"the program {command[0]!r} is not installed") from None
     except subprocess.TimeoutExpired:

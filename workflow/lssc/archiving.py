@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -29,6 +28,7 @@ from typing import IO, Any
 
 import yaml
 
+from lssc.archives import DAMAGE
 from lssc.errors import InputError
 from lssc.files import is_altered, replacing, seal_of, sha256
 from lssc.provenance import commit
@@ -146,13 +146,12 @@ def unpack(path: Path, into: Path) -> None:
     found, sums = _verified(path)
     if (into / SUMS).is_file() and (into / SUMS).read_bytes() == sums:
         return
-    if into.exists() and not (into / SUMS).is_file():
-        raise InputError(f"{into}: is there, but no unpacked archive; name a folder that can be made")
+    if into.exists():
+        raise InputError(f"{into}: holds another archive or something else; name another folder or remove it first")
     begun = into.with_name(f".{into.name}.tmp")
     shutil.rmtree(begun, ignore_errors=True)
     try:
         _write_out(path, {**found, SUMS: hashlib.sha256(sums).hexdigest()}, begun)
-        shutil.rmtree(into, ignore_errors=True)
         begun.replace(into)
     finally:
         shutil.rmtree(begun, ignore_errors=True)
@@ -167,8 +166,8 @@ def _write_out(path: Path, expected: Mapping[str, str], folder: Path) -> None:
         if sha256(place) != expected.get(name):
             raise InputError(f"{path}: {name} was changed while it was unpacked")
         place.chmod(0o755 if member.mode & 0o100 else 0o644)
-        # Python and numba tell changed code by its time.
-        os.utime(place, (time := min(max(int(member.mtime), 0), 2**32), time))
+        # Python and numba tell changed code by its time, which need be no number that a file can have.
+        os.utime(place, (time := int(member.mtime) if 0 <= member.mtime <= 2**32 else 0, time))
 
 
 def _verified(path: Path) -> tuple[dict[str, str], bytes]:
@@ -211,6 +210,7 @@ def whole_config(fragments: Mapping[str, Config], last: Config | None) -> tuple[
     entries = _agreed(fragments)
     if last:
         with contextlib.suppress(ConfigError):
+            load(last)
             return _checked(_laid_over(last, fragments, entries)), []
     told = f"no {LAST_CONFIG} fits these results: a repeat gives their score tables, but no figures"
     try:
@@ -276,10 +276,12 @@ def _provenances(results: Path) -> dict[str, Any]:
         raise InputError(f"{results}: no experiments/*/scores.csv there; run the workflow first, as by `make paper`")
     made = {folder.name: _json(folder / "provenance.json") for folder in folders}
     for id, entry in made.items():
-        if not isinstance(entry.get("config"), dict) or not isinstance(entry.get("commit"), str | None):
-            raise InputError(f"{results}/experiments/{id}/provenance.json does not say what made the scores")
+        unsaid = InputError(f"{results}/experiments/{id}/provenance.json does not say what made the scores")
+        if not isinstance(entry.get("config"), dict) or not isinstance(entry.get("commit", 0), str | None):
+            raise unsaid
         try:
-            load({**entry["config"], "results": "results", "data": "data"})
+            if id not in load({**entry["config"], "results": "results", "data": "data"}).experiments:
+                raise unsaid
         except ConfigError as error:
             raise InputError(f"this version cannot run what made {id}: {error}") from None
     return made
@@ -379,7 +381,7 @@ def _members(path: Path) -> Iterator[tuple[str, tarfile.TarInfo, IO[bytes]]]:
                 pass
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, OverflowError) as error:
+    except DAMAGE as error:
         place = f", after {len(seen)} files" if seen else ""
         raise InputError(f"{path}: cut short, damaged or not an archive{place} ({error})") from None
 

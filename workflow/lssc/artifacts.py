@@ -12,6 +12,7 @@ import errno
 import hashlib
 import json
 import math
+import operator
 import os
 import re
 import shutil
@@ -31,7 +32,6 @@ from lssc.rows import RowBlocks, Rows, is_held
 FORMAT = b"lssc artifact 1 sha256 "
 # HDF5 leaves this much room at the start of a file for others; 512 bytes is the least it can.
 HEAD = 512
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Of larger numbers not even squares are finite, and compiled code ends in a crash.
 LARGEST = 1e100
 CSR = ("data", "indices", "indptr", "shape")
@@ -50,7 +50,8 @@ ARRAYS = {
     "values": (REALS, (1,)),
     "features": (("f4", "f8"), (2, 3)),
 }
-# What HDF5 and the reading of facts answer to a file that is not as it should be.
+# What HDF5 and the reading of facts answer to a file that is not as it should be, and how HDF5 hands on the system's.
+ERRNO = re.compile(r"errno = (\d+)")
 ERRORS = (KeyError, OSError, OverflowError, RuntimeError, TypeError, ValueError)
 
 
@@ -107,7 +108,10 @@ class Writer:
 
     def copy(self, trial: int, source: Reader) -> None:
         """Take a trial over from another artifact; HDF5 copies it piece by piece."""
-        self._file.copy(source._find(trial), _group(trial))
+        group = source._find(trial)
+        self._need_room(group.values())
+        with _told(source.path, f"has trial {trial} that cannot be copied"):
+            self._file.copy(group, _group(trial))
 
 
 @contextlib.contextmanager
@@ -144,7 +148,7 @@ def _created(path: Path) -> Iterator[h5py.File]:
         yield file
         file.flush()
     except Exception as error:
-        if code := re.search(r"errno = (\d+)", str(error)):
+        if code := ERRNO.search(str(error)):
             # To close it would crash. It stays open, with all that refers to it, until the program ends.
             _lost.append((file, error))
             raise OSError(int(code[1]), os.strerror(int(code[1]))) from None
@@ -322,6 +326,9 @@ def _told(path: Path, problem: str) -> Iterator[None]:
     try:
         yield
     except ERRORS as error:
+        # What the system answers, such as no room where a trial is copied to, is no damage of this file.
+        if ERRNO.search(str(error)):
+            raise
         reason = str(error).partition("\n")[0][:200]
         raise DamagedArtifact(path, f"{problem} ({reason})") from None
 
@@ -333,7 +340,7 @@ def is_sound(array: np.ndarray) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether a fact is a number that can be counted with."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:
@@ -371,9 +378,14 @@ def _stamp_again(path: Path, place: int) -> None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is plainly HDF5, without the room that ours have at the start: somebody else's."""
+    """Whether a file was never ours: it begins with something else than ours do, were they damaged in places.
+
+    Nothing, or nothing but zeros, is what a crash of the machine leaves of a file. One of ours that begins with
+    anything else is found by whoever reads it.
+    """
     with path.open("rb") as file:
-        return file.read(len(SIGNATURE)) == SIGNATURE
+        start = file.read(len(FORMAT))
+    return any(start) and sum(map(operator.eq, start, FORMAT)) < len(start) / 2
 
 
 def _seal(path: Path, job: str) -> None:

@@ -41,8 +41,8 @@ STAGES = {
     "embed": ("embedding", "#e69f00", "black"),
     "cluster": ("K-means", "#f5e6b3", "black"),
 }
-# Pixels per inch, and along a side: images can have no more than 65,536.
-DPI, LARGEST = 200, 60_000
+# Pixels per inch, along a side (images can have no more than 65,536) and in all: from 89 million on, readers refuse.
+DPI, LARGEST, MOST = 200, 60_000, 64_000_000
 # A sign without width.
 HIDDEN = "\u200b"
 MARKERS = "osD^vPX*<>"
@@ -68,11 +68,12 @@ def read_scores(path: Path) -> pd.DataFrame:
 
 
 def save(figure: Figure, *paths: Path) -> None:
-    size = figure.get_size_inches()
+    width, height = figure.get_size_inches()
+    dpi = min(DPI, LARGEST / max(width, height), (MOST / (width * height)) ** 0.5)
     for path in paths:
         kind = path.suffix[1:]
         with sealing(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=METADATA[kind], dpi=min(DPI, LARGEST / max(size)))
+            figure.savefig(temporary, format=kind, metadata=METADATA[kind], dpi=dpi)
     plt.close(figure)
 
 

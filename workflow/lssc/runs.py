@@ -83,7 +83,8 @@ def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         # Another run's.
         folders[:] = [name for name in folders if not Path(place, name, ".run").exists()]
-        yield from filter(Path.is_file, (Path(place, name) for name in names))
+        # What a link leads to lies elsewhere.
+        yield from (path for name in names if (path := Path(place, name)).is_file() and not path.is_symlink())
 
 
 def _damaged(path: Path) -> Path | None:
@@ -220,7 +221,7 @@ def queue(*options: str) -> list[tuple[str, str, str]]:
 
 def _asked(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
         printed = done.stdout
         said = (done.stderr.strip().splitlines() or ["failed"])[-1] if done.returncode else ""
     except subprocess.TimeoutExpired:

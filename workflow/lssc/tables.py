@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lssc.artifacts import reading
+from lssc.artifacts import is_number, reading
 from lssc.recipes import Study
 
 UNITS = ("seconds", "cpu_seconds")
@@ -30,7 +30,7 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
             for trial in run.block.trials:
                 setting = {"setting": json.dumps(dict(run.method.setting))} if wanted.is_sweep else {}
                 values = scores.facts(trial).get("scores")
-                whole = isinstance(values, dict) and all(isinstance(values.get(key), int | float) for key in COLUMNS)
+                whole = isinstance(values, dict) and all(_is_score(key, values.get(key)) for key in COLUMNS)
                 scores.require(whole, f"has no scores of trial {trial}")
                 yield {
                     "experiment": experiment,
@@ -52,6 +52,10 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _is_score(key: str, value: Any) -> bool:
+    return isinstance(value, bool) if key == "converged" else is_number(value)
 
 
 def _rounded(key: str, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,8 @@ from lssc.params import AtLeast
 from lssc.registry import component
 
 SIDE = 28
+# What scikit-learn ends with on an answer that is cut short, altered or about something else.
+DAMAGE = (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError, zlib.error)
 
 
 @component("source", "openml")
@@ -28,8 +31,8 @@ def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotat
         labels = table.target.astype(np.uint8)
     except (OSError, HTTPException) as error:
         raise InputError(f"OpenML cannot be reached ({error})") from None
-    except (AttributeError, TypeError, ValueError) as error:
-        raise InputError(f"OpenML's table {id} cannot be used ({error})") from None
+    except DAMAGE as error:
+        raise InputError(f"OpenML's table {id} cannot be used ({str(error).strip() or type(error).__name__})") from None
     for part, rows in zip(PARTS, (slice(n_train), slice(n_train, None)), strict=True):
         (into / IMAGES.format(part)).write_bytes(idx_bytes(pixels[rows]))
         (into / LABELS.format(part)).write_bytes(idx_bytes(labels[rows]))
