@@ -16,7 +16,7 @@ from scipy import sparse
 from lssc import files as files_module
 from lssc.artifacts import HEAD, Record, csr_arrays, is_intact, is_made_by, reading, writing
 from lssc.errors import DamagedArtifact
-from lssc.files import write_text
+from lssc.files import read_text, seal_of, write_text
 from lssc.fingerprint import fingerprint
 
 CODES = sparse.csr_matrix(np.array([[0, 2.5, 0], [0, 0, 0], [-1.0, 0, 3]]))
@@ -164,6 +164,23 @@ def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert files(path) == [".scores.csv.sha256", "scores.csv"]
+
+
+def test_text_is_read_as_it_was_written_or_refused(tmp_path):
+    path = tmp_path / "scores.csv"
+    write_text(path, "é,1\n")
+    assert read_text(path) == "é,1\n"
+    before = path.stat()
+    path.write_text("é,2\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DamagedArtifact, match="does not match its checksum"):
+        read_text(path)
+    # What somebody wrote by hand has no seal.
+    seal_of(path).unlink()
+    assert read_text(path) == "é,2\n"
+    path.write_bytes(b"\xff")
+    with pytest.raises(DamagedArtifact, match="is no text"):
+        read_text(path)
 
 
 def test_text_is_written_in_any_locale(tmp_path):

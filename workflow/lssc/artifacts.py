@@ -125,7 +125,8 @@ def writing(path: Path, recipe: Mapping[str, Any] | None = None, code: str = "")
 
 def is_made_by(path: Path, recipe: Mapping[str, Any], code: str) -> bool:
     """Whether an artifact says that it was made by a job of this recipe and code; its content is not looked at."""
-    return _job(recipe, code).encode() == _head(path)[1]
+    head = _head(path)
+    return head[0].startswith(FORMAT) and head[1] == _job(recipe, code).encode()
 
 
 def _job(recipe: Mapping[str, Any] | None, code: str) -> str:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from lssc.errors import DamagedArtifact
 from lssc.ownership import allowed_to_write
 
 
@@ -56,13 +57,24 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def read_text(path: Path) -> str:
+    """A text file as it was written; DamagedArtifact if its seal says otherwise. One without is taken as it is."""
+    content, seal = path.read_bytes(), seal_of(path)
+    if is_seal(seal) and not seal.read_text().startswith(hashlib.sha256(content).hexdigest()):
+        raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise DamagedArtifact(path, "is no text") from None
+
+
 def seal_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
 
 def is_seal(path: Path) -> bool:
     """Whether a file is a seal of ours; others keep checksums, too."""
-    if not (path.name.startswith(".") and path.name.endswith(".sha256")):
+    if not (path.name.startswith(".") and path.name.endswith(".sha256") and path.is_file()):
         return False
     with path.open("rb") as file:
         return re.fullmatch(rb"[0-9a-f]{64} \d+ \d+\n", file.read(200)) is not None

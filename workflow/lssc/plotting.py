@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from lssc.files import sealing
+from lssc.files import read_text, sealing
 
 NAMES = {
     "m": "number of landmarks $m$",
@@ -64,7 +65,8 @@ def as_text(text: str) -> str:
 
 def read_scores(path: Path) -> pd.DataFrame:
     """A score table; names are text, also those that look like numbers or, as "NA" does, like nothing."""
-    return pd.read_csv(path, converters=dict.fromkeys(("experiment", "dataset", "method", "label", "setting"), str))
+    names = dict.fromkeys(("experiment", "dataset", "method", "label", "setting"), str)
+    return pd.read_csv(io.StringIO(read_text(path)), converters=names)
 
 
 def save(figure: Figure, *paths: Path) -> None:

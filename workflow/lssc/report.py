@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 from collections import Counter
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 from lssc import __version__
 from lssc.claims import number
+from lssc.files import read_text
 from lssc.inlining import inlined
 from lssc.recipes import PICTURES, STAGES, Experiment, Method, Study
 from lssc.registry import find
@@ -224,9 +226,12 @@ def _list(words: Iterable[str]) -> str:
 
 
 def _json(study: Study, experiment: str, name: str) -> dict[str, Any]:
-    return json.loads(Path(study.paths.experiment(name).format(experiment=experiment)).read_text(encoding="utf-8"))
+    return json.loads(_text(study, experiment, name))
 
 
 def _csv(study: Study, experiment: str, name: str) -> list[dict[str, Any]]:
-    with Path(study.paths.experiment(name).format(experiment=experiment)).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return list(csv.DictReader(io.StringIO(_text(study, experiment, name), newline="")))
+
+
+def _text(study: Study, experiment: str, name: str) -> str:
+    return read_text(Path(study.paths.experiment(name).format(experiment=experiment)))

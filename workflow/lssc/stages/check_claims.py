@@ -2,19 +2,20 @@
 
 import argparse
 import csv
+import io
 import json
 import sys
 from pathlib import Path
 
 from lssc.claims import judged
 from lssc.errors import telling
-from lssc.files import write_text
+from lssc.files import read_text, write_text
 from lssc.tables import as_csv
 
 
 def read(paths: list[Path]) -> dict[str, list[dict[str, str]]]:
     """Experiment -> rows of its table, which lies in a folder of its name."""
-    return {path.parent.name: list(csv.DictReader(path.open(encoding="utf-8", newline=""))) for path in paths}
+    return {path.parent.name: list(csv.DictReader(io.StringIO(read_text(path), newline=""))) for path in paths}
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from lssc.errors import telling
-from lssc.files import write_text
+from lssc.files import read_text, write_text
 from lssc.provenance import provenance
 from lssc.recipes import load
 from lssc.tables import as_csv, score_rows
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        sources = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in args.sources}
+        sources = {path.parent.name: json.loads(read_text(path)) for path in args.sources}
         write_text(args.out, as_csv(list(score_rows(load(args.config), args.experiment))))
         write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
 

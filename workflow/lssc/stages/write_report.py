@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from lssc.errors import telling
-from lssc.files import write_text
+from lssc.files import read_text, write_text
 from lssc.recipes import load
 from lssc.report import page
 
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        claims = json.loads(args.claims.read_text(encoding="utf-8"))
+        claims = json.loads(read_text(args.claims))
         write_text(args.out, page(load(args.config), claims))
 
 
