@@ -280,6 +280,44 @@ def test_a_job_asks_for_amounts_that_exist_whatever_the_parameters(whole_config,
     assert check(whole_config)
 
 
+# Where one id of each kind stands.
+IDS = {
+    "images": ("images", "tiny"),
+    "datasets": ("datasets", "two"),
+    "methods": ("methods", "fsc"),
+    "experiments": ("experiments", "seen"),
+    "figures": ("experiments", "line", "figures", "fig"),
+    "stream": ("experiments", "seen", "stream"),
+}
+BAD_IDS = ("a/../../../../x", "..", ".", "a.b", "a/b", "/a", "A", "a b", "a\n", "", "a,b", "-a", "é", "a" * 101)
+
+
+def named(config, kind, id):
+    """The config with an id in place of another, wherever that one stands."""
+    *way, old = IDS[kind]
+    if kind == "stream":
+        at(config, way)[old] = id
+        return config
+
+    def renamed(value):
+        if isinstance(value, dict):
+            return {renamed(key): inner if key == "package" else renamed(inner) for key, inner in value.items()}
+        return [renamed(inner) for inner in value] if isinstance(value, list) else id if value == old else value
+
+    return renamed(config)
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_an_id_may_be_any_word(whole_config, kind):
+    assert check(named(whole_config, kind, "other_one"))
+
+
+@pytest.mark.parametrize("id", BAD_IDS)
+@pytest.mark.parametrize("kind", IDS)
+def test_no_id_leads_out_of_the_folders(whole_config, kind, id):
+    assert not check(named(whole_config, kind, id))
+
+
 @settings(max_examples=300, phases=[Phase.explicit, Phase.generate])
 @given(st.data())
 def test_any_change_of_a_small_config_is_usable_or_refused(whole_config, data):

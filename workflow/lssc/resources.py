@@ -265,12 +265,8 @@ POINTS: dict[str, Callable[[Any], tuple[int, float]]] = {
     "synthetic": lambda p: (p.ambient_dim, p.subspace_dim + p.ambient_dim * p.noise**2),
     "images": lambda p: (p.dim, 107),
 }
-# Features of an image: scattering has so many paths, each at so many places.
-FEATURES: dict[str, Callable[[Any], int]] = {
-    "scattering": lambda p: (
-        (1 + p.scales * p.angles + p.angles**2 * p.scales * (p.scales - 1) // 2) * (p.side // 2**p.scales) ** 2
-    ),
-}
+# Features of an image where their part does not tell.
+WIDE = 4096
 # Which part of a path a rule runs.
 KINDS = {
     "featurise_images": "features",
@@ -367,8 +363,7 @@ def _job(study: Study, wildcards: Mapping[str, str]) -> Job:
 
 def _images(study: Study, id: str) -> dict[str, int]:
     images = study.collections[id]
-    features = FEATURES.get(images.features.name, lambda p: 4096)(_params(images.features))
-    return {"N": images.size, "F": features, "shard": min(images.shard, images.size)}
+    return {"N": images.size, "F": images.width or WIDE, "shard": min(images.shard, images.size)}
 
 
 def _run(study: Study, wildcards: Mapping[str, str]) -> Job:
