@@ -17,8 +17,17 @@ from lssc.images import FILES
 from lssc.paths import WILDCARDS
 from lssc.recipes import PICTURED, ConfigError, load
 from lssc.registry import names
+from lssc.resources import COSTS, ask, expected_seconds
 
-STAGES = ("data", "landmarks", "codes", "embedding", "labels", "scores")
+# The rules of a run, and what they make.
+STAGES = {
+    "generate_data": "data",
+    "select_landmarks": "landmarks",
+    "code_points": "codes",
+    "embed_points": "embedding",
+    "cluster_points": "labels",
+    "score_labels": "scores",
+}
 # More runs of one config say nothing new.
 LOOKED_AT = 60
 
@@ -28,6 +37,7 @@ class Asked:
 
     def __init__(self, study):
         self.study, self.paths, self.texts = study, [study.paths.claims, study.paths.findings, study.paths.report], []
+        self.rules = set()
 
     def everything(self):
         for id in self.study.experiments:
@@ -36,20 +46,32 @@ class Asked:
             self.experiment(id)
             for run in itertools.islice(self.study.experiments[id].runs(), LOOKED_AT):
                 self.run(run)
+        self.resources("check_claims")
+        self.resources("write_report")
         self.texts.append(self.study.report_config())
         self.paths += self.study.report_inputs()
         for folder in self.study.folders_of(self.study.experiments):
             assert str(folder) in (self.study.results, self.study.store)
 
+    def resources(self, rule, **wildcards):
+        """What a cluster is asked for: whole numbers that it can read."""
+        self.rules.add(rule)
+        for attempt in (1, 3):
+            asked = ask(self.study, rule, wildcards, attempt)
+            assert all(type(amount) is int and 0 < amount <= 2**30 for amount in asked.values()), asked
+        assert 0 < expected_seconds(self.study, rule, wildcards) <= 366 * 24 * 3600
+
     def drawn(self, id):
         """Rules that draw are there for every experiment, run or not."""
         self.paths += self.study.figures_of(id) + self.study.pictures_of(id)
         self.texts.append(self.study.figures_recipe(id))
+        self.resources("plot_figures", experiment=id)
         if id in self.study.with_pictures:
             images = self.study.collections_of(id)[0]
             self.paths += [self.study.paths.images(name).format(images=images) for name in FILES]
             self.paths += [shown[name] for shown in self.study.pictured(id) for name in PICTURED]
             self.texts.append(self.study.pictures_recipe(id))
+            self.resources("draw_pictures", experiment=id)
 
     def experiment(self, id):
         fragment = self.study.fragment(id)
@@ -58,12 +80,17 @@ class Asked:
         compared = self.study.compared(id)
         self.paths += [file for pair in compared for file in pair["one"] + pair["two"]]
         self.paths += [self.study.paths.source.format(images=images) for images in self.study.collections_of(id)]
+        for rule in ("gather_scores", "compare_embeddings", "choose_parameters"):
+            self.resources(rule, experiment=id)
         self.texts += [fragment, json.dumps(compared), self.study.held_values(id), self.study.dataset_labels(id)]
 
     def run(self, run):
         given = run.wildcards
         assert all(re.fullmatch(WILDCARDS[key], value) for key, value in given.items())
-        self.paths += [getattr(self.study.paths, stage).format(**given) for stage in STAGES]
+        for rule, stage in STAGES.items():
+            pattern = getattr(self.study.paths, stage)
+            self.paths.append(pattern.format(**given))
+            self.resources(rule, **{key: value for key, value in given.items() if f"{{{key}}}" in pattern})
         for part in run.method.parts:
             # A path tells all parameters.
             assert self.study.parts[part.kind, part.slug].as_dict() == part.as_dict()
@@ -80,9 +107,12 @@ class Asked:
             self.paths += shards
             self.texts += [self.study.shard_recipe(dataset.collection, Path(shards[-1]).stem)]
             self.texts += [self.study.images_recipe(dataset.collection)]
+            self.resources("fetch_images", images=dataset.collection)
+            self.resources("featurise_images", images=dataset.collection)
         if dataset.reduction:
             assert re.fullmatch(WILDCARDS["reduction"], dataset.reduction_slug)
             self.texts.append(self.study.reduction(dataset.collection, dataset.reduction_slug))
+            self.resources("reduce_features", images=dataset.collection, reduction=dataset.reduction_slug)
 
 
 def check(config):
@@ -214,6 +244,78 @@ def whole_config(image_config):
     image_config["experiments"]["line"]["compare"] = ["fsc", "esc"]
     assert check(image_config)
     return image_config
+
+
+def test_all_rules_of_a_small_config_ask_for_something(whole_config):
+    asked = Asked(load(whole_config))
+    asked.everything()
+    assert asked.rules == {rule for rule, _ in COSTS}
+
+
+@pytest.mark.parametrize("number", [5e-324, 1e-300, 1e100, 1e200, 1e300, 1.7e308])
+@pytest.mark.parametrize("whole", [1, 10**5, 2**62])
+def test_a_job_asks_for_amounts_that_exist_whatever_the_parameters(whole_config, number, whole):
+    whole_config["datasets"]["plain"] |= {"generator": {"name": "synthetic", "noise": number}, "unit_norm": False}
+    steps = {"max_iter": whole, "tol": number}
+    coders = {
+        "lasso": ("uniform", {"lam": number}),
+        "lasso_spams": ({"name": "farthest_first", "lam": number}, {"lam": number}),
+        "omp": ({"name": "kmedoids", "max_points": whole, "max_iter": whole}, {"k": 2, "tol": number}),
+        "admm": ("all", {"alpha": number, **steps}),
+        "admm_modified": ("all", {"alpha": number, **steps}),
+    }
+    whole_config["methods"] |= {
+        id: {
+            "label": id,
+            "selector": selector,
+            "coder": {"name": id, **params},
+            "embedder": {"name": "landmark_svd", "gram_up_to": whole},
+            "clusterer": {"name": "kmeans", "max_iter": whole},
+        }
+        for id, (selector, params) in coders.items()
+    }
+    whole_config["experiments"]["grid"] = {
+        "dataset": "plain", "n": [10**9 - 1], "m": [6], "trials": 10**5, "block": 10**5, "methods": list(coders),
+    }  # fmt: skip
+    assert check(whole_config)
+
+
+# Where one id of each kind stands.
+IDS = {
+    "images": ("images", "tiny"),
+    "datasets": ("datasets", "two"),
+    "methods": ("methods", "fsc"),
+    "experiments": ("experiments", "seen"),
+    "figures": ("experiments", "line", "figures", "fig"),
+    "stream": ("experiments", "seen", "stream"),
+}
+BAD_IDS = ("a/../../../../x", "..", ".", "a.b", "a/b", "/a", "A", "a b", "a\n", "", "a,b", "-a", "é", "a" * 101)
+
+
+def named(config, kind, id):
+    """The config with an id in place of another, wherever that one stands."""
+    *way, old = IDS[kind]
+    if kind == "stream":
+        at(config, way)[old] = id
+        return config
+
+    def renamed(value):
+        if isinstance(value, dict):
+            return {renamed(key): inner if key == "package" else renamed(inner) for key, inner in value.items()}
+        return [renamed(inner) for inner in value] if isinstance(value, list) else id if value == old else value
+
+    return renamed(config)
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_an_id_may_be_any_word(whole_config, kind):
+    assert check(named(whole_config, kind, "other_one"))
+
+
+@pytest.mark.parametrize("id", BAD_IDS)
+@pytest.mark.parametrize("kind", IDS)
+def test_no_id_leads_out_of_the_folders(whole_config, kind, id):
+    assert not check(named(whole_config, kind, id))
 
 
 @settings(max_examples=300, phases=[Phase.explicit, Phase.generate])

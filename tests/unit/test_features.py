@@ -15,6 +15,7 @@ from lssc.feature_files import ONLY, Features, feature_record
 from lssc.features import scattering as module
 from lssc.features.scattering import padded_to, scattering
 from lssc.pca import fit_pca, flat_features
+from lssc.registry import find
 from lssc.stages.reduce_features import reduce_features
 
 # A collection of 30 images of the classes 1, 4 and 7, each 4 paths of 3 places.
@@ -161,6 +162,12 @@ def test_images_are_centred_on_a_square_of_zeros(height, width, side):
         inside = np.flatnonzero(padded[0].any(axis=2 - axis))
         assert len(inside) == size
         assert inside[0] in (side - 1 - inside[-1], side - 2 - inside[-1])
+
+
+@pytest.mark.parametrize(("scales", "angles", "side"), [(1, 1, 2), (2, 3, 8), (2, 2, 11), (3, 2, 8)])
+def test_an_image_has_as_many_features_as_told(scales, angles, side):
+    pixels, params = np.zeros((1, 2, 2), dtype=np.uint8), {"scales": scales, "angles": angles, "side": side}
+    assert scattering(pixels, **params).size == find("features", "scattering").width(**params)
 
 
 def test_images_larger_than_the_square_are_refused():

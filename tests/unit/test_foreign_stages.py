@@ -158,6 +158,33 @@ def test_points_too_far_out_for_compiled_code_are_refused(sound, tmp_path, part)
         make({"selector": "landmarks", "coder": "codes"}[part[0]], part, inputs, tmp_path / "out.h5")
 
 
+@pytest.mark.parametrize("part", STAGES["codes"][2], ids=lambda part: part[1])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (N, "has numbers in indices of trial 0 that are not from 0 to 11"),
+        (2**40, "has numbers in indices of trial 0 that are not from 0 to 11"),
+        (-1, "has numbers in indices of trial 0 that are not from 0 to 11"),
+        (3, "has 12 landmarks; needs .* or more, each once"),
+    ],
+)
+def test_landmarks_that_are_no_points_or_there_twice_are_refused(sound, tmp_path, part, wrong, said):
+    inputs = sound["all"] | {"landmarks": tmp_path / "landmarks.h5"}
+    with writing(inputs["landmarks"]) as writer:
+        writer.add(0, Record({"indices": np.array([wrong, *range(1, N)])}))
+    with pytest.raises(DamagedArtifact, match=f"landmarks.h5: {said}"):
+        make("codes", part, inputs, tmp_path / "out.h5")
+
+
+def test_points_that_make_a_matrix_singular_are_told_in_one_line(sound, tmp_path):
+    part = ("coder", "admm_modified", {"alpha": 1.7e308, "plain": True})
+    inputs = sound["all"] | {"data": tmp_path / "data.h5"}
+    with writing(inputs["data"]) as writer:
+        writer.add(0, Record({"X": 0.1 * np.eye(1, 4).repeat(N, axis=0), "labels": np.zeros(N, dtype=int)}))
+    with pytest.raises(InputError, match=r"^admm_modified cannot work with its input and parameters in trial 0: "):
+        make("codes", part, inputs, tmp_path / "out.h5")
+
+
 @pytest.mark.parametrize("part", STAGES["embedding"][2], ids=lambda part: part[1])
 @pytest.mark.parametrize("columns", [N + 1, 2**40])
 def test_codes_of_more_landmarks_than_points_are_refused(sound, tmp_path, part, columns):

@@ -40,6 +40,15 @@ ERRORS = [
      "images.tiny.features.scale: unknown parameter of features 'scattering'; did you mean 'scales'?"),
     ("images.tiny.features", {"name": "scattering", "scales": 10**9},
      "images.tiny.features.scales: 1000000000 must be at most 10"),
+    ("images.tiny.features", {"name": "scattering", "scales": 6},
+     "images.tiny.features.scales: 6 must be at most 5: 2**6 is more than side=32"),
+    ("images.tiny.features", {"name": "scattering", "side": 7},
+     "images.tiny.features.scales: 3 must be at most 2: 2**3 is more than side=7"),
+    # A path of zeroth order and one of first, at one place.
+    ("images.tiny.features", {"name": "scattering", "scales": 1, "angles": 1, "side": 2},
+     "datasets.two.generator.dim: 5 must be at most 2, the features of an image"),
+    ("images.tiny.counts", [24, 12, 0],
+     "datasets.two.generator.classes: class 2 has no image in images.tiny.counts; leave it out"),
     ("images.tiny.counts", [10**9, 1, 1], "images.tiny.shard: 10 makes 100,000,001 files; at most 1,000"),
     ("images.tiny.counts", [], "{at}: [] must not be empty"),
     ("images.tiny.names", ["a", "b"], "{at}: 2 must be as many as counts, 3"),
@@ -90,6 +99,14 @@ def test_as_many_images_as_the_smallest_class_allows_or_all_of_them_are_allowed(
     load(changed(image_config, "experiments.seen.n", [20, 24]))
     config = changed(changed(image_config, "run", ["whole"]), "images.tiny.counts", [14, 12, 11])
     load(changed(config, "experiments.whole.n", [33, 37]))
+
+
+def test_a_class_without_images_may_be_there_if_no_dataset_of_a_run_has_it(image_config):
+    config = changed(image_config, "images.tiny.counts", [14, 0, 10])
+    load(config)
+    config = changed(changed(config, "run", ["whole"]), "experiments.whole.n", [24])
+    wanted = "class 1 has no image in images.tiny.counts; leave it out"
+    assert problems_of(config) == [f"config: datasets.every.generator.classes: {wanted}"]
 
 
 def test_of_the_first_images_only_the_classes_are_not_known_before_they_are_read(image_config):

@@ -7,6 +7,7 @@ from lssc import homotopy
 from lssc.coders import lasso_spams
 from lssc.coders.lasso import code_lasso
 from lssc.coders.lasso_spams import code_lasso_spams, solve_lasso
+from lssc.errors import InputError
 
 LANDMARKS = np.array([31, 2, 17, 58, 40, 5, 22, 49, 11, 26])
 OWN = (LANDMARKS, np.arange(len(LANDMARKS)))
@@ -102,3 +103,24 @@ def test_a_duplicate_of_a_landmark_may_use_it(code, X):
     codes = code(twin, LANDMARKS, lam=10.0).matrix.toarray()
     assert codes[LANDMARKS[0], 1] == pytest.approx(0.9)
     assert codes[LANDMARKS[1], 0] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("far", [slice(None), LANDMARKS, [59]], ids=["all", "landmarks", "one point"])
+@pytest.mark.parametrize("size", [1e19, -1e30, 1e99, np.nan])
+def test_points_whose_products_single_precision_cannot_hold_are_refused(X, far, size, monkeypatch):
+    """Products that are not finite made the kernel crash."""
+    monkeypatch.setattr(homotopy, "PIECE", 7)
+    long = X.copy()
+    long[far] = size
+    with pytest.raises(InputError, match=r"coordinates of up to .* need precision: double; single takes up to 2\.9"):
+        code_lasso(long, LANDMARKS, lam=10.0, precision="single")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_points_as_far_out_as_single_precision_takes_are_coded_like_in_double(X, sign):
+    long = X.copy()
+    long[:, 0] = sign
+    long *= np.sqrt(homotopy.LARGEST32 / X.shape[1]) / np.abs(long).max()
+    single, double = (code_lasso(long, LANDMARKS, lam=1e-36, precision=p).matrix for p in ("single", "double"))
+    assert double.nnz
+    assert_allclose(single.toarray(), double.toarray(), atol=1e-4)

@@ -7,13 +7,15 @@ import pytest
 from tests.conftest import MISSING, REPO, changed, problems_of
 
 from lssc.paths import WILDCARDS
-from lssc.recipes import Part, load
+from lssc.recipes import ConfigError, Part, load
 
 
 def runs_of(study, experiments=None):
     return [run.wildcards for id in experiments or study.run for run in study.experiments[id].runs()]
 
 
+# Said of text that looks like what is wanted.
+NESTED = ", not text: write nested values without quotes, in a file for --configfile"
 ERRORS = [
     # where, value, the one line it gives; {at} is where
     ("experiments.grid.methods", ["fsc", "escc"], "{at}: unknown method 'escc'; did you mean 'esc'?"),
@@ -29,7 +31,10 @@ ERRORS = [
     ("methods.fsc.coder.lamb", 3, "{at}: unknown parameter of coder 'lasso'; did you mean 'lam'?"),
     ("methods.fsc.coder", "lasso", "methods.fsc.coder.lam: missing; coder 'lasso' needs it"),
     ("methods.fsc.coder.lam", -1, "{at}: -1 must be greater than 0"),
-    ("methods.fsc.coder.lam", "10", "{at}: '10' must be a finite number"),
+    ("methods.fsc.coder.lam", "10", "{at}: '10' must be a finite number" + NESTED),
+    ("methods.fsc.coder.lam", "0.5e-3", "{at}: '0.5e-3' must be a finite number" + NESTED),
+    ("methods.fsc.coder.lam", "ten", "{at}: 'ten' must be a finite number"),
+    ("methods.esc.coder.exclude_self", "true", "{at}: 'true' must be true or false" + NESTED),
     ("methods.fsc.coder.lam", True, "{at}: True must be a finite number"),
     ("methods.fsc.coder.lam", math.nan, "{at}: nan must be a finite number"),
     ("methods.esc.coder.exclude_self", "no", "{at}: 'no' must be true or false"),
@@ -52,7 +57,10 @@ ERRORS = [
     ("experiments.grid.n", [30, 30], "{at}: [30, 30] must not repeat a value"),
     ("experiments.grid.n", [True], "experiments.grid.n.0: true must be a whole number"),
     ("experiments.grid.trials", 0, "{at}: 0 must be at least 1"),
-    ("experiments.grid.trials", "3", '{at}: "3" must be a whole number'),
+    ("experiments.grid.trials", "3", '{at}: "3" must be a whole number' + NESTED),
+    ("experiments.grid.trials", "three", '{at}: "three" must be a whole number'),
+    ("experiments.grid.n", ["30"], '{at}.0: "30" must be a whole number' + NESTED),
+    ("datasets.plain.unit_norm", "true", '{at}: "true" must be true or false' + NESTED),
     ("experiments.grid.overrides.esc.trials", 0, "{at}: 0 must be at least 1"),
     (
         "experiments.line.figures.fig.y",
@@ -65,6 +73,10 @@ ERRORS = [
     ("experiments.sweeping.sweep.fsc.lamb", [1], "{at}: no part of the method has it; did you mean 'lam'?"),
     ("experiments.sweeping.sweep.fsc.lam", [5, -5], "{at}: -5 must be greater than 0"),
     ("experiments.sweeping.sweep.fsc.lam", [], "{at}: [] must not be empty"),
+    ("experiments.sweeping.sweep.omp", {}, "{at}: {{}} must not be empty"),
+    ("experiments.sweeping.sweep.fsc.lam", [10, 10], "{at}: [10, 10] must not repeat a value"),
+    ("experiments.sweeping.sweep.fsc.lam", [10, 10.0], "{at}: [10, 10.0] must not repeat a value"),
+    ("experiments.sweeping.sweep.fsc.dataset", ["raw", "raw"], '{at}: ["raw", "raw"] must not repeat a value'),
     ("experiments.sweeping.sweep.fsc.dataset", ["plaid"], "{at}: unknown dataset 'plaid'; did you mean 'plain'?"),
     (
         "experiments.sweeping.sweep.nix",
@@ -77,6 +89,7 @@ ERRORS = [
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
     ("methods.fsc.refiner", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, selector"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 0}, "{at}.n_init: 0 must be at least 1"),
+    ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 10**9}, "{at}.n_init: 1000000000 must be at most 100,000"),
     ("block", 0, "{at}: 0 must be at least 1"),
     ("seed", -1, "{at}: -1 must be at least 0"),
     ("seed", MISSING, "{at}: missing"),
@@ -90,7 +103,7 @@ def test_a_mistake_is_told_in_one_line_with_key_value_and_remedy(small_config, w
     assert problems_of(changed(small_config, where, value)) == [f"config: {line.format(at=where)}"]
 
 
-@pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é"])
+@pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é", "..", "a.b", "a/../../x"])
 @pytest.mark.parametrize("table", ["images", "datasets", "methods", "experiments"])
 def test_a_bad_id_is_told_with_what_is_allowed(image_config, table, name):
     entry = next(iter(image_config[table].values()))
@@ -110,9 +123,12 @@ def test_the_extremes_that_still_make_sense_are_allowed(small_config):
     load(changed(config, "experiments.grid.trials", 1))
 
 
-def test_sizes_are_checked_for_the_experiments_that_run_only(small_config):
+def test_sizes_are_checked_for_the_experiments_that_run_or_are_asked_for(small_config):
     config = changed(small_config, "experiments.sweeping.m", [999])
-    load(config)
+    study = load(config)
+    study.require_sizes("line")
+    with pytest.raises(ConfigError, match=r"^config: experiments.sweeping.m: 999 landmarks requested from n=30 .*$"):
+        study.require_sizes("sweeping")
     assert len(problems_of(changed(config, "run", ["grid", "sweeping"]))) == 1
 
 

@@ -4,8 +4,10 @@ from typing import Annotated, Literal
 import pytest
 
 from lssc import registry
-from lssc.params import Above, AtLeast, AtMost, Below, Like, Text, value_problem
+from lssc.params import Above, AtLeast, AtMost, Below, Halvings, Like, Text, value_problem
 from lssc.registry import Component, component, find, names, param_problems, suggest
+
+NESTED = ", not text: write nested values without quotes, in a file for --configfile"
 
 
 @pytest.mark.parametrize(
@@ -14,18 +16,30 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (int, 3, None),
         (int, True, "must be a whole number"),
         (int, 3.0, "must be a whole number"),
-        (int, "3", "must be a whole number"),
+        (int, "3", "must be a whole number" + NESTED),
+        (int, "3.5", "must be a whole number"),
+        (int, "[" * 10**5, "must be a whole number"),
         (int, None, "must be a whole number"),
         (float, 3, None),
         (float, -2.5, None),
         (float, False, "must be a finite number"),
         (float, math.nan, "must be a finite number"),
         (float, math.inf, "must be a finite number"),
-        (float, "2", "must be a finite number"),
+        (
+            float,
+            "-2.5",
+            "must be a finite number" + NESTED,
+        ),
+        (float, "1e-6", "must be a finite number, not text: write 1.0e-6 for 1e-6"),
         (float, [1.0], "must be a finite number"),
         (bool, True, None),
         (bool, 1, "must be true or false"),
-        (bool, "False", "must be true or false"),
+        (
+            bool,
+            "False",
+            "must be true or false" + NESTED,
+        ),
+        (bool, "no", "must be true or false"),
         (str, "a", None),
         (str, 1, "must be lower-case letters, digits and _"),
         (str, "a@1.0", "must be lower-case letters, digits and _"),
@@ -43,7 +57,11 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (tuple[int, ...], None, "must be a list"),
         (tuple[int, ...], {}, "must be a list"),
         (tuple[int, ...], [2, 7, 2], "must not repeat a value"),
-        (tuple[int, ...], [2, "7"], "has '7', which must be a whole number"),
+        (
+            tuple[int, ...],
+            [2, "7"],
+            "has '7', which must be a whole number" + NESTED,
+        ),
         (tuple[int, ...], [2, [7]], "has [7], which must be a whole number"),
         (tuple[int, ...], [2, True], "has True, which must be a whole number"),
         (tuple[Annotated[int, Below("n")], ...], [2, 10], "has 10, which must be below n=10"),
@@ -64,6 +82,9 @@ from lssc.registry import Component, component, find, names, param_problems, sug
         (Annotated[int, AtMost("unheard")], 11, None),
         (Annotated[int, AtMost(10_000)], 10_000, None),
         (Annotated[int, AtMost(10_000)], 10_001, "must be at most 10,000"),
+        (Annotated[int, Halvings("n")], 3, None),
+        (Annotated[int, Halvings("n")], 4, "must be at most 3: 2**4 is more than n=10"),
+        (Annotated[int, Halvings("unheard")], 10**9, None),
         (Annotated[Text, Like("[a-z]+", "small letters")], "abc", None),
         (Annotated[Text, Like("[a-z]+", "small letters")], "abc\n", "must be text"),
         (Annotated[Text, Like("[a-z]+", "small letters")], "ab c", "must be small letters"),
@@ -95,7 +116,7 @@ EXAMPLE = Component("coder", "example", example, lambda: None)
         ({"lam": 1.0, "width": 5, "depth": 6}, {}),
         ({"lam": 1.0, "depth": 1}, {"width": "2 must be at most depth=1"}),
         ({"lam": 1.0, "depth": float("nan")}, {"depth": "nan must be a whole number"}),
-        ({"lam": "1"}, {"lam": "'1' must be a finite number"}),
+        ({"lam": "one"}, {"lam": "'one' must be a finite number"}),
         ({"lam": 1.0, "dept": 3}, {"dept": "unknown parameter of coder 'example'; did you mean 'depth'?"}),
         ({"lam": 1.0, "zzz": 3}, {"zzz": "unknown parameter of coder 'example'; known: depth, lam, width"}),
         (

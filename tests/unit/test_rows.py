@@ -138,6 +138,18 @@ def test_stored_rows_are_had_in_no_other_way(stored, some):
         stored[some]
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e155])
+def test_stored_rows_that_compiled_code_cannot_take_are_refused_when_they_are_read(tmp_path, nothing_held, wrong):
+    forged = X.copy()
+    forged[17, 2] = wrong
+    with reading(write(tmp_path / "x.h5", Record({"X": forged}))) as reader:
+        stored = reader.rows(0, "X")
+        assert_array_equal(stored[:17], X[:17])
+        for some in (slice(10, 20), np.array([3, 17])):
+            with pytest.raises(DamagedArtifact, match=r"x\.h5: has numbers in /trial_000/X that are not finite, or"):
+                stored[some]
+
+
 def test_stored_rows_do_not_turn_into_an_array_by_accident(stored):
     with pytest.raises(TypeError, match="a slice or an array of indices"):
         np.linalg.norm(stored, axis=1)

@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from lssc.artifacts import Record, reading, writing
-from lssc.errors import DamagedArtifact, telling
+from lssc.errors import DamagedArtifact, InputError, telling
 from lssc.feature_files import ONLY, Features, feature_record
 from lssc.runner import Trial, make_artifact
 
@@ -252,3 +252,11 @@ def test_the_first_block_of_all_can_be_made_by_hand(tmp_path):
     out = tmp_path / "fresh/n60/t00-00/data.h5"
     make_artifact(lambda trial: Record({}), inputs={}, out=out, recipe={**RECIPE, "block": "t00-00"})
     assert out.is_file()
+
+
+def test_a_matrix_that_cannot_be_solved_with_is_told_in_one_line(make):
+    def compute(trial):
+        return Record({"x": np.linalg.inv(np.zeros((2, 2)))})
+
+    with pytest.raises(InputError, match=r"^the stage cannot work with its input and parameters in trial 3: Sing"):
+        make("t03-04", compute=compute)

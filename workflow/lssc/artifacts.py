@@ -17,8 +17,9 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ class Reader:
     def rows(self, trial: int, name: str, *, rows: int | None = None) -> Rows:
         """One array of a trial; a large one stays in the file until rows are asked for."""
         data = self._dataset(trial, name, rows)
-        return self._read(data) if is_held(data.shape) else StoredRows(data)
+        return self._read(data) if is_held(data.shape) else StoredRows(data, partial(self._read, data))
 
     def csr(self, trial: int, name: str) -> Any:
         """The CSR matrix that `csr_arrays` took apart; compiled code relies on every index in it."""
@@ -243,18 +244,18 @@ class Reader:
         self.require(enough, f"has {name} in trial {trial} as {data.shape}, not of {rows} rows")
         return data
 
-    def _read(self, data: h5py.Dataset) -> np.ndarray:
+    def _read(self, data: h5py.Dataset, rows: Any = ()) -> np.ndarray:
         with _told(self.path, f"has {data.name} that cannot be read"):
-            array = data[()]
+            array = data[rows]
         self.require(is_sound(array), f"has numbers in {data.name} that are not finite, or beyond {LARGEST:g}")
         return array
 
 
 class StoredRows:
-    """Rows of an array in a file, read at each access; the file must still be open."""
+    """Rows of an array in a file, read and checked at each access; the file must still be open."""
 
-    def __init__(self, data: h5py.Dataset) -> None:
-        self._data = data
+    def __init__(self, data: h5py.Dataset, read: Callable[[Any], np.ndarray]) -> None:
+        self._read = read
         self.shape, self.dtype = data.shape, data.dtype
 
     def __len__(self) -> int:
@@ -262,14 +263,14 @@ class StoredRows:
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
         if isinstance(rows, slice):
-            return self._data[rows]
+            return self._read(rows)
         if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
             raise TypeError(f"stored rows are had by a slice or an array of indices, not by {rows!r}")
         # HDF5 takes increasing indices only, each once.
         wanted, place = np.unique(rows, return_inverse=True)
         if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):
             raise IndexError(f"rows {wanted[0]} to {wanted[-1]} asked for; there are {len(self)}")
-        return self._data[wanted][place]
+        return self._read(wanted)[place]
 
 
 @contextlib.contextmanager

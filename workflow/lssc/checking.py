@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lssc.params import text_hint
 from lssc.plain import LARGEST, brief, place, plain_problems
 from lssc.registry import find, names, param_problems, suggest
 
@@ -63,7 +64,10 @@ def _wanted(error: Any) -> str:
     value = error.validator_value
     match error.validator:
         case "type":
-            return f"must be {_TYPES[value]}" if isinstance(value, str) else "must be a number, text, true or false"
+            if not isinstance(value, str):
+                return "must be a number, text, true or false"
+            hint = text_hint({"integer": int, "boolean": bool}.get(value), error.instance)
+            return f"must be {_TYPES[value]}{hint}"
         case "minimum":
             return f"must be at least {value}"
         case "minItems" | "minLength" | "minProperties" if value < 2:

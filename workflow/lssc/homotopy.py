@@ -23,6 +23,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from lssc.errors import InputError
 from lssc.rows import Rows
 from lssc.types import Array, IndexArray
 
@@ -42,6 +43,8 @@ MAX_STEPS = 100_000
 FAR = 1e300
 # A number without its sign, and the rounding of single precision.
 MAGNITUDE, MAGNITUDE32, EPSILON32 = np.int64(0x7FFFFFFFFFFFFFFF), np.int32(0x7FFFFFFF), 6e-8
+# Sums of products up to this stay finite in single precision, however they are rounded; the kernel crashes on others.
+LARGEST32 = 1e38
 # Points read at a time, numbers in one block of correlations (stays in the cache), and its least number of points.
 PIECE, BLOCK, LEAST = 1 << 16, 1 << 16, 256
 # Bytes in a line of the cache.
@@ -95,6 +98,8 @@ def lasso_codes(
     own[i] >= 0 is a landmark that point i must not use. With `single`, correlations are computed in single precision.
     """
     n, m = len(X), len(landmarks)
+    if single:
+        _require_products32(landmarks)
     coder = _Coder(landmarks, lam, single)
     counts = np.zeros(n + 1, dtype=np.int64)
     parts, unsolved = [], 0
@@ -102,6 +107,8 @@ def lasso_codes(
         for start in range(0, n, PIECE):
             # Read-only points would be compiled for anew.
             points = np.require(X[start : start + PIECE], np.float64, ["C", "W"])
+            if single:
+                _require_products32(points)
             blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]
             share = coder.share(points)
             jobs = [(points[block], own[start:][block], counts[start + 1 :][block], share) for block in blocks]
@@ -117,6 +124,13 @@ def lasso_codes(
         indices[at - len(where) : at], values[at - len(where) : at] = where, what
         at -= len(where)
     return sparse.csr_matrix((values, indices, pointers), shape=(n, m)), unsolved
+
+
+def _require_products32(points: Array) -> None:
+    """InputError unless inner products of such points are finite in single precision."""
+    longest, most = max(points.max(initial=0), -points.min(initial=0)), np.sqrt(LARGEST32 / points.shape[1])
+    if not longest <= most:
+        raise InputError(f"coordinates of up to {longest:.2g} need precision: double; single takes up to {most:.2g}")
 
 
 class _Coder:

@@ -54,6 +54,19 @@ class AtMost:
 
 
 @dataclass(frozen=True)
+class Halvings:
+    """At most as often as another parameter of the same part can be halved."""
+
+    size: str
+
+    def problem(self, value: int, sizes: Mapping[str, int]) -> str | None:
+        limit = sizes.get(self.size)
+        if limit is None or 2**value <= limit:
+            return None
+        return f"must be at most {limit.bit_length() - 1}: 2**{value} is more than {self.size}={limit}"
+
+
+@dataclass(frozen=True)
 class Like:
     """Text of a pattern, which `what` puts into words."""
 
@@ -80,7 +93,7 @@ def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
         raise TypeError(f"a parameter may be {', '.join(t.__name__ for t in _PLAIN)} or a Literal, not {hint}")
     if _is_a(hint, value):
         return None
-    return f"must be {_PLAIN[hint]}" + (", not text: write 1.0e-6 for 1e-6" if _is_number_as_text(value) else "")
+    return f"must be {_PLAIN[hint]}{text_hint(hint, value)}"
 
 
 # Text becomes part of a path.
@@ -114,6 +127,18 @@ def _is_a(kind: type, value: Any) -> bool:
     return isinstance(value, kind)
 
 
-def _is_number_as_text(value: Any) -> bool:
-    """YAML takes 1e-6, without a point, for text."""
-    return isinstance(value, str) and re.fullmatch(r"[+-]?\d+e[+-]?\d+", value) is not None
+# Text that looks like something else.
+_LIKE = {int: r"[+-]?\d+", float: r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", bool: "true|false"}
+
+
+def text_hint(kind: Any, value: Any) -> str:
+    """What to add about text where a number, true or false is wanted and meant."""
+    if not isinstance(value, str):
+        return ""
+    # YAML takes 1e-6, without a point, for text.
+    if re.fullmatch(r"[+-]?\d+e[+-]?\d+", value):
+        return ", not text: write 1.0e-6 for 1e-6"
+    # So does Snakemake with all that is nested in a value of --config.
+    if kind in _LIKE and re.fullmatch(_LIKE[kind], value, re.IGNORECASE):
+        return ", not text: write nested values without quotes, in a file for --configfile"
+    return ""

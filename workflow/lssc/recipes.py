@@ -84,6 +84,12 @@ class Collection:
         return min(sum(self.counts), self.first or sum(self.counts))
 
     @property
+    def width(self) -> int | None:
+        """How many features an image has, if their part tells."""
+        width = find("features", self.features.name).width
+        return width(**self.features.params) if width else None
+
+    @property
     def shards(self) -> list[str]:
         """`00000-04999` and so on: which images a feature file holds."""
         ends = [min(start + self.shard, self.size) for start in range(0, self.size, self.shard)]
@@ -405,6 +411,11 @@ class Study:
         own = {} if self.experiments[experiment].is_sweep else {STAGES: {"y": STAGES}}
         return {**self._figures(experiment), **own}
 
+    def require_sizes(self, experiment: str) -> None:
+        """ConfigError unless an experiment's sizes fit; of those that only a target names, nobody has asked before."""
+        if problems := _size_problems(self, self.experiments[experiment]):
+            raise ConfigError(list(dict.fromkeys(problems)))
+
     def report_config(self) -> str:
         """The part of the config that a report shows, itself a config: as JSON."""
         return as_json({**self.config, "experiments": {id: self.config["experiments"][id] for id in self.run}})
@@ -502,8 +513,9 @@ def _size_problems(study: Study, experiment: Experiment) -> list[str]:
     for method in experiment.methods:
         dataset = study.datasets[experiment.dataset_of(method)]
         K = dataset.n_clusters
+        problems += (wrong := _images_problems(study, dataset))
         for n in experiment.ns:
-            if problem := _points_problem(study, dataset, n):
+            if not wrong and (problem := _points_problem(study, dataset, n)):
                 problems.append(f"{at}.n: {problem}")
             for m in (n,) if method.uses_all_points else experiment.ms:
                 if m > n:
@@ -580,6 +592,22 @@ def _compare_problems(experiment: Experiment) -> list[str]:
         and experiment.dataset_of(one) == experiment.dataset_of(two)
     )
     return [] if alike else [f"{at}: {one.id!r} and {two.id!r} must run on the same trials, dataset and m"]
+
+
+def _images_problems(study: Study, dataset: Dataset) -> list[str]:
+    """What a dataset wants of images that have less, however many points it gives."""
+    if dataset.collection is None:
+        return []
+    images, params, at = study.collections[dataset.collection], dataset.generator.params, f"datasets.{dataset.id}"
+    classes = params["classes"] or range(len(images.counts))
+    problems = [
+        f"{at}.generator.classes: class {label} has no image in images.{images.id}.counts; leave it out"
+        for label in classes
+        if not images.counts[label]
+    ]
+    if images.width and params["dim"] > images.width:
+        problems.append(f"{at}.generator.dim: {params['dim']} must be at most {images.width}, the features of an image")
+    return problems
 
 
 def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:

@@ -36,7 +36,8 @@ class Component:
     """A registered function.
 
     `warm_up` pays for imports and compiling before the clock starts; `needs_all` parts work only where every point is a
-    landmark; `by_rows` parts take any `lssc.rows.Rows` for X, so that large ones can stay in their file.
+    landmark; `by_rows` parts take any `lssc.rows.Rows` for X, so that large ones can stay in their file; `width` tells
+    from the parameters of a feature transform how many features an image gets.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Component:
     warm_up: Callable[[], None]
     needs_all: bool = False
     by_rows: bool = False
+    width: Callable[..., int] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         wanted = inspect.signature(self.function).parameters
@@ -69,11 +71,12 @@ def component(
     warm_up: Callable[[], None] = lambda: None,
     needs_all: bool = False,
     by_rows: bool = False,
+    width: Callable[..., int] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as part `name` of this kind; the file must carry the same name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all, by_rows)
+        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all, by_rows, width)
         return function
 
     return register

@@ -34,6 +34,8 @@ LEAST = 5
 STARTING, MEMBER = 1.0, 8.0
 # MB of an interpreter with what it has imported.
 PLAIN, SCIPY, NUMBA, DRAWING = 52, 74, 172, 200
+# Parameters beyond this cost no more; long before, more is asked for than there is.
+HUGE = 1e18
 # Seconds for a MB of points or codes to be read or written, with its checksum; all other files are small.
 FILES = 0.01
 WITH_POINTS = ("generate_data", "select_landmarks", "code_points", "score_labels")
@@ -263,12 +265,8 @@ POINTS: dict[str, Callable[[Any], tuple[int, float]]] = {
     "synthetic": lambda p: (p.ambient_dim, p.subspace_dim + p.ambient_dim * p.noise**2),
     "images": lambda p: (p.dim, 107),
 }
-# Features of an image: scattering has so many paths, each at so many places.
-FEATURES: dict[str, Callable[[Any], int]] = {
-    "scattering": lambda p: (
-        (1 + p.scales * p.angles + p.angles**2 * p.scales * (p.scales - 1) // 2) * (p.side // 2**p.scales) ** 2
-    ),
-}
+# Features of an image where their part does not tell.
+WIDE = 4096
 # Which part of a path a rule runs.
 KINDS = {
     "featurise_images": "features",
@@ -281,11 +279,14 @@ KINDS = {
 
 
 class Limits(NamedTuple):
-    """Of a cluster: how many times slower its nodes are, and the most that any job may ask for."""
+    """Of a cluster: how many times slower its nodes are, and the most that any job may ask for.
+
+    A year and 1 PB if nothing is said: config takes numbers of any size, a cluster does not.
+    """
 
     slower: int = 1
-    max_runtime: float = math.inf
-    max_mem_mb: float = math.inf
+    max_runtime: int = 365 * 24 * 60
+    max_mem_mb: int = 2**30
 
 
 NONE = Limits()
@@ -310,7 +311,7 @@ def group_minutes(expected: Sequence[float], attempt: int = 1, limits: Limits = 
 
 def expected_seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
     """What a job should take by the clock."""
-    return STARTING + seconds(study, rule, wildcards)
+    return min(STARTING + seconds(study, rule, wildcards), 60 * NONE.max_runtime)
 
 
 def megabytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
@@ -343,7 +344,9 @@ def _part(study: Study, kind: str, wildcards: Mapping[str, str]) -> Part:
 
 
 def _params(part: Part) -> SimpleNamespace:
-    return SimpleNamespace(**part.params)
+    """A part's options, none so large that a cost overflows."""
+    bounded = {key: min(value, HUGE) for key, value in part.params.items() if isinstance(value, float)}
+    return SimpleNamespace(**{**part.params, **bounded})
 
 
 def _job(study: Study, wildcards: Mapping[str, str]) -> Job:
@@ -360,8 +363,7 @@ def _job(study: Study, wildcards: Mapping[str, str]) -> Job:
 
 def _images(study: Study, id: str) -> dict[str, int]:
     images = study.collections[id]
-    features = FEATURES.get(images.features.name, lambda p: 4096)(_params(images.features))
-    return {"N": images.size, "F": features, "shard": min(images.shard, images.size)}
+    return {"N": images.size, "F": images.width or WIDE, "shard": min(images.shard, images.size)}
 
 
 def _run(study: Study, wildcards: Mapping[str, str]) -> Job:

@@ -148,10 +148,13 @@ def make_artifact(
 
 
 def _add_computed(writer: Writer, compute: Compute, trial: Trial, key: str) -> Mapping[str, Any]:
-    record = compute(trial)
+    what = trial.part.name if "part" in trial.recipe else "the stage"
+    try:
+        record = compute(trial)
+    except np.linalg.LinAlgError as error:
+        raise InputError(f"{what} cannot work with its input and parameters in trial {trial.number}: {error}") from None
     for name, array in record.arrays.items():
         if isinstance(array, np.ndarray) and not is_sound(array):
-            what = trial.part.name if "part" in trial.recipe else "the stage"
             raise InputError(f"{what} gave {name} not finite, or beyond {LARGEST:g}, in trial {trial.number}")
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
     # A view, as an array made in blocks costs time while it is written, and the stage adds that to its facts.

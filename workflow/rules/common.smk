@@ -115,8 +115,17 @@ def score_recipe(wildcards):
     return study.score_recipe(int(wildcards.n), wildcards.block)
 
 
+def runnable(experiment):
+    """An experiment, also one that config does not run but a target names."""
+    try:
+        study.require_sizes(experiment)
+    except ConfigError as error:
+        raise WorkflowError(str(error)) from None
+    return experiment
+
+
 def scores_of(wildcards):
-    runs = study.experiments[wildcards.experiment].runs()
+    runs = study.experiments[runnable(wildcards.experiment)].runs()
     return [paths.scores.format(**run.wildcards) for run in runs]
 
 
@@ -130,11 +139,14 @@ def images_of(experiment):
 
 
 def pictured(experiment):
-    return [shown[name] for shown in study.pictured(experiment) for name in lssc_recipes.PICTURED]
+    def files(wildcards):
+        return [shown[name] for shown in study.pictured(runnable(experiment)) for name in lssc_recipes.PICTURED]
+
+    return files
 
 
 def compared(wildcards):
-    return [file for pair in study.compared(wildcards.experiment) for file in pair["one"] + pair["two"]]
+    return [file for pair in study.compared(runnable(wildcards.experiment)) for file in pair["one"] + pair["two"]]
 
 
 def compare_recipe(wildcards):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from lssc.params import AtLeast
+from lssc.params import AtLeast, AtMost
 from lssc.registry import component
 from lssc.types import Array, Clusters
 
@@ -23,7 +23,7 @@ def cluster_kmeans(
     vectors: Array,
     *,
     n_clusters: int,
-    n_init: Annotated[int, AtLeast(1)] = 10,
+    n_init: Annotated[int, AtLeast(1), AtMost(100_000)] = 10,
     max_iter: Annotated[int, AtLeast(1)] = 100,
     rng: np.random.Generator,
 ) -> Clusters:

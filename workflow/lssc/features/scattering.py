@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lssc.errors import InputError
 from lssc.idx import Bytes
-from lssc.params import AtLeast, AtMost
+from lssc.params import AtLeast, AtMost, Halvings
 from lssc.registry import component
 
 # Images per call: large enough for FFTs in bulk, small enough for the cache.
@@ -21,11 +21,16 @@ def warm_up() -> None:
     import kymatio.numpy  # noqa: F401
 
 
-@component("features", "scattering", warm_up=warm_up)
+def width(*, scales: int, angles: int, side: int) -> int:
+    """So many paths, each at so many places."""
+    return (1 + scales * angles + angles**2 * scales * (scales - 1) // 2) * (side // 2**scales) ** 2
+
+
+@component("features", "scattering", warm_up=warm_up, width=width)
 def scattering(
     pixels: Bytes,
     *,
-    scales: Annotated[int, AtLeast(1), AtMost(10)] = 3,
+    scales: Annotated[int, AtLeast(1), AtMost(10), Halvings("side")] = 3,
     angles: Annotated[int, AtLeast(1), AtMost(64)] = 8,
     side: Annotated[int, AtLeast(1), AtMost(1024)] = 32,
 ) -> NDArray[np.float32]:
@@ -35,8 +40,6 @@ def scattering(
     """
     from kymatio.numpy import Scattering2D
 
-    if 2**scales > side:
-        raise InputError(f"scales={scales} average over {2**scales} pixels; side={side} must be at least that")
     transform = Scattering2D(J=scales, shape=(side, side), L=angles)
     padded = padded_to(pixels, side)
     parts = []
