@@ -91,11 +91,11 @@ def test_every_attempt_asks_for_twice_as_much():
 
 
 def test_nobody_asks_for_more_than_a_cluster_has():
-    known = {"dataset": "synthetic", "n": "40000", "m": "40000", "selector": "all", "coder": "admm.alpha=10"}
+    known = {"dataset": "synthetic", "n": "4000", "m": "4000", "selector": "all", "coder": "admm.alpha=10"}
     known["block"] = "t00-19"
     free = ask(STUDY, "code_points", known, 3)
-    bounds = Limits(slower=2, max_runtime=600, max_mem_mb=9000)
-    assert ask(STUDY, "code_points", known, 3, bounds) == {"mem_mb": 9000, "runtime": 600}
+    bounds = Limits(slower=2, max_runtime=600, max_mem_mb=5000)
+    assert ask(STUDY, "code_points", known, 3, bounds) == {"mem_mb": 5000, "runtime": 600}
     assert ask(STUDY, "code_points", known, 3, Limits(slower=2))["runtime"] == pytest.approx(
         2 * free["runtime"], rel=0.01
     )
