@@ -30,7 +30,7 @@ import yaml
 
 from lssc.archives import DAMAGE
 from lssc.errors import InputError
-from lssc.files import is_altered, replacing, seal_of, sha256
+from lssc.files import is_altered, is_seal, replacing, seal_of, sha256
 from lssc.provenance import commit
 from lssc.recipes import ConfigError, load
 
@@ -310,7 +310,7 @@ def _result_files(results: Path, experiments: Mapping[str, Any]) -> dict[str, Pa
     files = (path for path in wanted if path.is_file() and not path.is_symlink())
     kept = [path for path in files if path.suffix not in NOT_RESULTS and not path.name.startswith(".")]
     for path in kept:
-        if seal_of(path).is_file() and is_altered(path, seal_of(path)):
+        if is_seal(seal_of(path)) and is_altered(path, seal_of(path)):
             raise InputError(f"{path}: not as it was written; run the workflow again, which makes it anew")
     return {path.relative_to(results).as_posix(): path for path in kept}
 

@@ -1,6 +1,7 @@
-"""Where Snakemake does not do what this workflow needs: everything that is put in its way, and why.
+"""Where Snakemake does not do what this workflow needs: what is put in its way once config is read, and why.
 
-Its own names are used here and nowhere else, some of them private: the lock keeps its version, and real runs test them.
+Some of the names used here are Snakemake's own affair: the lock keeps its version, and real runs test them. How config
+files are read has to be settled earlier, by our logger plugin.
 """
 
 from __future__ import annotations
