@@ -38,8 +38,8 @@ $(READY): envs/requirements.lock pyproject.toml
 	@touch $@
 
 # Numba keeps what it compiled beside the source; here rather than in the first jobs.
-$(COMPILED): $(READY) $(wildcard workflow/lssc/*.py)
-	@$(ON_PATH) python -m lssc.compiling
+$(COMPILED): $(READY) $(wildcard workflow/lssc/kernels/*.py)
+	@$(ON_PATH) python -m lssc.parts.compiling
 	@touch $@
 
 demo: $(COMPILED)
@@ -75,21 +75,21 @@ paper: $(COMPILED)
 	@echo "Verdicts, figures, parameters and versions on one page: results/report.html"
 
 archive: $(READY)
-	$(ON_PATH) python -m lssc.archiving pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"
+	$(ON_PATH) python -m lssc.report.archive pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"
 
 # In a checkout the archive is unpacked, unless an interrupted repeat did so, and its own Makefile goes on; that one finds config
 # and results beside the source. What fails to run, such as images that cannot be fetched, is told by the comparison.
 ifdef ARCHIVE
 REPEAT := results/repeat/lssc-archive
 repeat: $(READY)
-	$(ON_PATH) python -m lssc.archiving unpack "$$ARCHIVE" $(REPEAT)
+	$(ON_PATH) python -m lssc.report.archive unpack "$$ARCHIVE" $(REPEAT)
 	@echo "What follows is run by the archive's own Makefile and code."
 	$(MAKE) -C $(REPEAT)/source repeat ARCHIVE=
 else
 repeat: $(COMPILED)
 	@test -f ../SHA256SUMS || { echo "which archive? make repeat ARCHIVE=FILE" >&2; exit 1; }
 	-$(ON_PATH) python -m snakemake --cores "$$CORES" --replace-workflow-config --configfile ../config.yaml
-	$(ON_PATH) python -m lssc.archiving compare ../results results
+	$(ON_PATH) python -m lssc.report.archive compare ../results results
 endif
 
 lint: $(READY)

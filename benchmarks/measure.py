@@ -16,13 +16,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import lssc.stages  # noqa: F401  isort: skip  (pins the threads before numpy starts)
+import lssc.pipeline.stages  # noqa: F401  isort: skip  (pins the threads before numpy starts)
 import numpy as np
 
-from lssc.datasets.synthetic import synthetic
-from lssc.scaling import unit_rows
-from lssc.seeding import rng_for
-from lssc.timing import timed
+from lssc.data.datasets.synthetic import synthetic
+from lssc.linalg.scaling import unit_rows
+from lssc.parts.timing import timed
+from lssc.pipeline.study.seeding import rng_for
 
 T = TypeVar("T")
 Row = dict[str, Any]

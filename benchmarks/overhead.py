@@ -13,7 +13,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from lssc.artifacts import reading
+from lssc.pipeline.store.artifacts import reading
 from measure import row
 
 STAGES = {

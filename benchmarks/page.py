@@ -319,7 +319,7 @@ def origin(made: dict[str, dict[str, Any]]) -> str:
 def draw(results: Results, folder: Path) -> None:
     """The figures of the parts that were measured."""
     from figures import plot_coders, plot_methods
-    from lssc.plotting import save
+    from lssc.report.curves import save
 
     if len(results.of("methods")):
         save(plot_methods(results.of("methods")), folder / "benchmarks_methods.png")

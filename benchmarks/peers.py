@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lssc.clusterers.kmeans import cluster_kmeans
-from lssc.coders.lasso import code_lasso
-from lssc.registry import find
-from lssc.seeding import rng_for
+from lssc.parts.clusterers.kmeans import cluster_kmeans
+from lssc.parts.coders.lasso import code_lasso
+from lssc.parts.registry import find
+from lssc.pipeline.study.seeding import rng_for
 from measure import N_CLUSTERS, Clock
 
 Solve = Callable[[], Any]

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from lssc.provenance import provenance
+from lssc.report.provenance import provenance
 
 REPO = Path(__file__).parents[1]
 

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lssc.archiving import LAST_CONFIG
-from lssc.artifacts import reading
-from lssc.files import write_text
-from lssc.recipes import Study, load
-from lssc.tables import as_csv
+from lssc.pipeline.store.artifacts import reading
+from lssc.pipeline.store.files import write_text
+from lssc.pipeline.study.recipes import Study, load
+from lssc.report.archive import LAST_CONFIG
+from lssc.report.tables import as_csv
 
 TABLE = Path(__file__).parent / "results/jobs.csv"
 RUN = ("dataset", "n", "block", "selector", "m", "coder", "embedder", "clusterer")

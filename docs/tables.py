@@ -95,7 +95,7 @@ def section(place: int, claim: dict) -> str:
 
 
 def finding(f: dict) -> str:
-    from lssc.claims import number
+    from lssc.paper.claims import number
 
     estimate, low, high = (number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
     met = {True: "✔", False: "✘", None: "?"}[f["holds"]]
@@ -105,7 +105,7 @@ def finding(f: dict) -> str:
 
 def mark(verdict: str) -> str:
     """As in the report."""
-    from lssc.report import VERDICTS
+    from lssc.report.page import VERDICTS
 
     return f"{VERDICTS[verdict]} {verdict}"
 

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, settings
 
-from lssc.datasets.synthetic import synthetic
-from lssc.recipes import ConfigError, load
-from lssc.scaling import unit_rows
+from lssc.data.datasets.synthetic import synthetic
+from lssc.linalg.scaling import unit_rows
+from lssc.pipeline.study.recipes import ConfigError, load
 
 REPO = Path(__file__).parent.parent
 
@@ -168,7 +168,12 @@ def image_config(small_config, tiny_files):
     return config
 
 
-MISSING = object()
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
 
 
 def changed(config, where, value):

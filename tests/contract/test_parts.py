@@ -15,13 +15,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from lssc import rows
-from lssc.artifacts import Record, reading, writing
-from lssc.coders.lasso import code_lasso
-from lssc.feature_files import ONLY, Features, feature_record
-from lssc.params import Text
-from lssc.recipes import ConfigError, load
-from lssc.registry import FOLDERS, GIVEN, find, module_of, names
+from lssc import types as rows
+from lssc.parts.coders.lasso import code_lasso
+from lssc.parts.params import Text
+from lssc.parts.registry import FOLDERS, GIVEN, find, module_of, names
+from lssc.pipeline.store.artifacts import Record, reading, writing
+from lssc.pipeline.store.features import ONLY, Features, feature_record
+from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.types import Clusters, Codes, Embedding, Landmarks, Points
 
 PARAMS = {

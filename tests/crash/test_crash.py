@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from lssc.ownership import RUN, owner_of
+from lssc.pipeline.store.locks import RUN, owner_of
 from tests.workflow.conftest import Pipeline, jobs
 
 ROUNDS = 25

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lssc.ownership import lock
+from lssc.pipeline.store.locks import lock
 from tests.crash.test_crash import begin, environment, wait_for
 from tests.workflow.conftest import REPO, Pipeline
 

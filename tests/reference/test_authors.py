@@ -8,16 +8,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from lssc.coders.admm import code_admm
-from lssc.coders.admm_modified import code_admm_modified
-from lssc.coders.lasso import code_lasso
-from lssc.coders.lasso_spams import solve_lasso
-from lssc.coders.omp import code_omp
-from lssc.coherence import penalties
-from lssc.embedders import affinity
-from lssc.embedders.landmark_svd import embed_landmark_svd
-from lssc.embedders.neighbours import embed_neighbours, nearest_neighbours
-from lssc.farthest import farthest_first
+from lssc.kernels.farthest_first import farthest_first
+from lssc.linalg.coherence import penalties
+from lssc.parts.coders.admm import code_admm
+from lssc.parts.coders.admm_modified import code_admm_modified
+from lssc.parts.coders.lasso import code_lasso
+from lssc.parts.coders.lasso_spams import solve_lasso
+from lssc.parts.coders.omp import code_omp
+from lssc.parts.embedders import affinity
+from lssc.parts.embedders.landmark_svd import embed_landmark_svd
+from lssc.parts.embedders.neighbours import embed_neighbours, nearest_neighbours
 
 K, N = 5, 150
 EVERY_POINT = np.arange(N)
@@ -154,6 +154,6 @@ def test_esc_neighbours_agree(unit, lam, rng, monkeypatch):
         graphs.append(nearest_neighbours(codes, t))
         return graphs[0]
 
-    monkeypatch.setattr("lssc.embedders.neighbours.nearest_neighbours", keep)
+    monkeypatch.setattr("lssc.parts.embedders.neighbours.nearest_neighbours", keep)
     embed_neighbours(sparse.csr_matrix(unit[f"esc_l{lam}_C"].T), n_clusters=K, t=3, rng=rng)
     assert_array_equal(graphs[0].toarray(), unit[f"esc_l{lam}_W"])

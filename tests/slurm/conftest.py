@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lssc.ownership import owner_of
+from lssc.pipeline.store.locks import owner_of
 from tests.crash.test_crash import begin
 from tests.slurm.cluster import Cluster, Unavailable
 from tests.workflow.conftest import REPO, Pipeline, finished

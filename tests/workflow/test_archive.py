@@ -21,7 +21,9 @@ class Repeat(Pipeline):
 
 
 def archiving(*command):
-    return subprocess.run([sys.executable, "-m", "lssc.archiving", *map(str, command)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "lssc.report.archive", *map(str, command)], capture_output=True, text=True
+    )
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from matplotlib import image
 
-from lssc.files import seal_of
+from lssc.pipeline.store.files import seal_of
 from tests.workflow.conftest import REPO, Pipeline
 
 pytestmark = pytest.mark.workflow

@@ -272,7 +272,7 @@ def test_a_printed_command_can_be_run_by_hand(finished, tmp_path):
     out = tmp_path / "codes.h5"
     subprocess.run(
         [
-            *(sys.executable, "-m", "lssc.stages.code_points", "--data", finished.artifacts("data")[0]),
+            *(sys.executable, "-m", "lssc.pipeline.stages.code_points", "--data", finished.artifacts("data")[0]),
             *("--landmarks", landmarks, "--out", out, "--recipe", json.dumps({**recipe, "block": f"{stream}00-01"})),
         ],
         check=True,

@@ -15,7 +15,7 @@ rule select_landmarks:
         recipe=part_recipe("selector", m=n_landmarks, n_clusters=n_clusters),
         code=part_code("select_landmarks", "selector"),
     shell:
-        "python -m lssc.stages.select_landmarks --data {input.data:q}"
+        "python -m lssc.pipeline.stages.select_landmarks --data {input.data:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -37,7 +37,7 @@ rule code_points:
         recipe=part_recipe("coder", n_clusters=n_clusters),
         code=part_code("code_points", "coder"),
     shell:
-        "python -m lssc.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q} --threads {threads}"
+        "python -m lssc.pipeline.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -57,7 +57,7 @@ rule embed_points:
         recipe=part_recipe("embedder", n_clusters=n_clusters),
         code=part_code("embed_points", "embedder"),
     shell:
-        "python -m lssc.stages.embed_points --codes {input.codes:q}"
+        "python -m lssc.pipeline.stages.embed_points --codes {input.codes:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -77,7 +77,7 @@ rule cluster_points:
         recipe=part_recipe("clusterer", n_clusters=n_clusters),
         code=part_code("cluster_points", "clusterer"),
     shell:
-        "python -m lssc.stages.cluster_points --embedding {input.embedding:q}"
+        "python -m lssc.pipeline.stages.cluster_points --embedding {input.embedding:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -99,8 +99,8 @@ rule score_labels:
         **asks("score_labels"),
     params:
         recipe=score_recipe,
-        code=fingerprint("lssc.stages.score_labels"),
+        code=fingerprint("lssc.pipeline.stages.score_labels"),
     shell:
-        "python -m lssc.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
+        "python -m lssc.pipeline.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
         " --codes {input.codes:q} --embedding {input.embedding:q} --labels {input.labels:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

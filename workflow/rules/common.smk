@@ -16,16 +16,16 @@ for name in [name for name in sys.modules if name.partition(".")[0] == "lssc"]:
 os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
 os.environ.update(PYTHONSAFEPATH="1")
 
-from lssc import hooks as lssc_hooks
-from lssc import images as lssc_images
-from lssc import paths as lssc_paths
-from lssc import recipes as lssc_recipes
-from lssc import report as lssc_report
-from lssc import resources as lssc_resources
-from lssc.fingerprint import fingerprint
-from lssc.plain import as_json
-from lssc.recipes import ConfigError, load
-from lssc.registry import module_of
+from lssc.pipeline.snakemake import patches as lssc_hooks
+from lssc.data import images as lssc_images
+from lssc.pipeline.study import paths as lssc_paths
+from lssc.pipeline.study import recipes as lssc_recipes
+from lssc.report import page as lssc_report
+from lssc.pipeline.snakemake import resources as lssc_resources
+from lssc.pipeline.snakemake.fingerprint import fingerprint
+from lssc.pipeline.config.plain import as_json
+from lssc.pipeline.study.recipes import ConfigError, load
+from lssc.parts.registry import module_of
 
 try:
     study = load(config)
@@ -60,7 +60,7 @@ def shard_recipe(wildcards):
 
 def shard_code(wildcards):
     features = study.collections[wildcards.images].features
-    return fingerprint("lssc.stages.featurise_images", module_of("features", features.name))
+    return fingerprint("lssc.pipeline.stages.featurise_images", module_of("features", features.name))
 
 
 def shards(wildcards):
@@ -81,7 +81,7 @@ def data_recipe(wildcards):
 
 def data_code(wildcards):
     generator = study.datasets[wildcards.dataset].generator
-    return fingerprint("lssc.stages.generate_data", module_of("dataset", generator.name))
+    return fingerprint("lssc.pipeline.stages.generate_data", module_of("dataset", generator.name))
 
 
 def part_recipe(kind, **more):
@@ -98,7 +98,7 @@ def part_code(stage, kind):
     """The fingerprint of a stage with the part that the path names, as a params function."""
 
     def code(wildcards):
-        return fingerprint(f"lssc.stages.{stage}", module_of(kind, study.parts[kind, wildcards[kind]].name))
+        return fingerprint(f"lssc.pipeline.stages.{stage}", module_of(kind, study.parts[kind, wildcards[kind]].name))
 
     return code
 

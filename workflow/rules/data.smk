@@ -20,7 +20,7 @@ rule fetch_images:
     params:
         recipe=images_recipe,
     shell:
-        "python -m lssc.stages.fetch_images --recipe {params.recipe:q}"
+        "python -m lssc.pipeline.stages.fetch_images --recipe {params.recipe:q}"
         " --out {output.files:q} --source {output.source:q} 2> {log:q}"
 
 
@@ -41,7 +41,7 @@ rule featurise_images:
         recipe=shard_recipe,
         code=shard_code,
     shell:
-        "python -m lssc.stages.featurise_images --images {input.images:q}"
+        "python -m lssc.pipeline.stages.featurise_images --images {input.images:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -59,9 +59,9 @@ rule reduce_features:
         **asks("reduce_features"),
     params:
         recipe=reduction,
-        code=fingerprint("lssc.stages.reduce_features"),
+        code=fingerprint("lssc.pipeline.stages.reduce_features"),
     shell:
-        "python -m lssc.stages.reduce_features --features {input.features:q}"
+        "python -m lssc.pipeline.stages.reduce_features --features {input.features:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
@@ -82,5 +82,5 @@ rule generate_data:
         recipe=data_recipe,
         code=data_code,
     shell:
-        "python -m lssc.stages.generate_data --features {input.features:q}"
+        "python -m lssc.pipeline.stages.generate_data --features {input.features:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

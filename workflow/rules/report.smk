@@ -20,9 +20,9 @@ rule gather_scores:
         **asks("gather_scores"),
     params:
         config=experiment_config,
-        code=fingerprint("lssc.stages.gather_scores"),
+        code=fingerprint("lssc.report.stages.gather_scores"),
     shell:
-        "python -m lssc.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment:q}"
+        "python -m lssc.report.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment:q}"
         " --sources {input.sources:q} --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
 
 
@@ -46,9 +46,9 @@ for experiment in study.with_figures:
             **asks("plot_figures", experiment=experiment),
         params:
             figures=as_it_is(study.figures_recipe(experiment)),
-            code=fingerprint("lssc.stages.plot_figures"),
+            code=fingerprint("lssc.report.stages.plot_figures"),
         shell:
-            "python -m lssc.stages.plot_figures --scores {input:q} --figures {params.figures:q}"
+            "python -m lssc.report.stages.plot_figures --scores {input:q} --figures {params.figures:q}"
             " --out {output:q} 2> {log:q}"
 
 
@@ -71,9 +71,9 @@ for experiment in study.with_pictures:
             **asks("draw_pictures", experiment=experiment),
         params:
             recipe=as_it_is(study.pictures_recipe(experiment)),
-            code=fingerprint("lssc.stages.draw_pictures"),
+            code=fingerprint("lssc.report.stages.draw_pictures"),
         shell:
-            "python -m lssc.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
+            "python -m lssc.report.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
             " --out {output:q} 2> {log:q}"
 
 
@@ -91,9 +91,9 @@ rule compare_embeddings:
         **asks("compare_embeddings"),
     params:
         recipe=compare_recipe,
-        code=fingerprint("lssc.stages.compare_embeddings"),
+        code=fingerprint("lssc.report.stages.compare_embeddings"),
     shell:
-        "python -m lssc.stages.compare_embeddings --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
+        "python -m lssc.report.stages.compare_embeddings --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
 
 
 rule check_claims:
@@ -116,9 +116,9 @@ rule check_claims:
     resources:
         **asks("check_claims"),
     params:
-        code=fingerprint("lssc.stages.check_claims"),
+        code=fingerprint("lssc.paper.check_claims"),
     shell:
-        "python -m lssc.stages.check_claims --scores {input.scores:q} --agreement {input.agreement:q}"
+        "python -m lssc.paper.check_claims --scores {input.scores:q} --agreement {input.agreement:q}"
         " --out {output.claims:q} --table {output.findings:q} 2> {log:q}"
 
 
@@ -152,9 +152,9 @@ rule choose_parameters:
     params:
         held=held_values,
         datasets=dataset_labels,
-        code=fingerprint("lssc.stages.choose_parameters"),
+        code=fingerprint("lssc.report.stages.choose_parameters"),
     shell:
-        "python -m lssc.stages.choose_parameters --scores {input:q} --held {params.held:q} --datasets {params.datasets:q}"
+        "python -m lssc.report.stages.choose_parameters --scores {input:q} --held {params.held:q} --datasets {params.datasets:q}"
         " --table {output.table:q} --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"
 
 
@@ -179,7 +179,7 @@ rule write_report:
         **asks("write_report"),
     params:
         config=as_it_is(study.report_config()),
-        code=fingerprint("lssc.stages.write_report"),
+        code=fingerprint("lssc.report.stages.write_report"),
         template=lssc_report.template_fingerprint(),
     shell:
-        "python -m lssc.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"
+        "python -m lssc.report.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"

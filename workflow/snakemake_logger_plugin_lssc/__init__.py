@@ -41,8 +41,8 @@ def read_config_files_as_data() -> None:
     from snakemake.common import configfile
 
     def read(path: str | Path, filetype: str = "Config") -> dict[str, Any]:
-        from lssc.config_files import read_config
-        from lssc.recipes import ConfigError
+        from lssc.pipeline.config.files import read_config
+        from lssc.pipeline.study.recipes import ConfigError
 
         try:
             return read_config(path)

@@ -1,0 +1,82 @@
+"""The compiled K-means: as good as scikit-learn's, and sound where points are few or equal."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+from lssc.kernels import kmeans as lloyd
+from lssc.parts.clusterers.kmeans import cluster_kmeans
+
+
+def inertia(X, labels):
+    return sum(((X[labels == k] - X[labels == k].mean(axis=0)) ** 2).sum() for k in np.unique(labels))
+
+
+def blobs(n, K, D, seed, spread=0.6):
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((K, D))
+    return centres[rng.integers(K, size=n)] + spread * rng.standard_normal((n, D))
+
+
+@pytest.mark.parametrize(("n", "K", "D"), [(2000, 5, 5), (1500, 10, 10), (700, 3, 1), (513, 4, 2), (1025, 7, 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sum_of_squares_is_that_of_scikit_learn(n, K, D, seed):
+    X = blobs(n, K, D, seed)
+    ours = cluster_kmeans(X, n_clusters=K, n_init=20, rng=np.random.default_rng(seed))
+    with threadpool_limits(1):
+        theirs = KMeans(K, n_init=20, max_iter=100, random_state=seed).fit(X)
+    assert ours.info["inertia"] <= theirs.inertia_ * 1.01
+    assert ours.info["inertia"] == pytest.approx(inertia(X, ours.labels), rel=1e-3)
+    assert ours.info["converged"]
+
+
+def test_every_point_belongs_to_the_nearest_centre_at_the_end():
+    X = blobs(3000, 6, 4, 0)
+    columns, centres, labels = np.ascontiguousarray(X.T), X[:6].copy(), np.empty(len(X))
+    cost, _, converged = lloyd.iterate(columns, centres, labels, 0.0, 300)
+    distances = ((X[:, None] - centres) ** 2).sum(axis=2)
+    assert converged
+    assert_array_equal(labels, distances.argmin(axis=1))
+    assert cost + (X**2).sum() == pytest.approx(distances.min(axis=1).sum(), rel=1e-10)
+    for k in range(6):
+        np.testing.assert_allclose(centres[k], X[labels == k].mean(axis=0), atol=1e-12)
+
+
+def test_iterations_end_at_their_bound():
+    found = cluster_kmeans(
+        blobs(2000, 5, 3, 1, spread=2.0), n_clusters=5, n_init=3, max_iter=2, rng=np.random.default_rng(0)
+    )
+    assert found.info["n_iter"] == 2
+    assert not found.info["converged"]
+
+
+def test_clusters_far_from_the_origin_are_told_apart():
+    """Squares of coordinates must not drown differences."""
+    X = blobs(600, 3, 2, 2, spread=0.01)
+    near, far = (cluster_kmeans(X + shift, n_clusters=3, rng=np.random.default_rng(0)).labels for shift in (0.0, 1e6))
+    assert adjusted_rand_score(near, far) == 1
+
+
+@pytest.mark.parametrize("X", [np.zeros((9, 2)), np.repeat(np.eye(3), 4, axis=0), np.eye(5)[:, :1], np.eye(4)])
+@pytest.mark.parametrize("K", [1, 3, 4])
+def test_few_or_equal_points_get_a_label_each(X, K):
+    found = cluster_kmeans(X, n_clusters=K, rng=np.random.default_rng(0))
+    assert found.labels.shape == (len(X),)
+    assert 0 <= found.labels.min() <= found.labels.max() < K
+    assert len(set(map(tuple, np.c_[X, found.labels]))) == len(np.unique(X, axis=0))
+    assert np.isfinite(found.info["inertia"])
+
+
+def test_seeds_are_drawn_by_their_squared_distance():
+    """Two points at distance 1 and 3 from the first: the second centre is the far one nine times in ten."""
+    X = np.array([[0.0, 1.0, 3.0]])
+    drawn = []
+    for share in np.linspace(0.005, 0.995, 100):
+        centres = np.empty((2, 1))
+        lloyd.seed(X, np.array([0.0, share]), centres)
+        drawn.append(centres[1, 0])
+    assert drawn.count(1.0) == 10
+    assert drawn.count(3.0) == 90

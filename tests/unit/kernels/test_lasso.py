@@ -1,0 +1,176 @@
+"""The compiled lasso: optimal for every point, however awkward the landmarks."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lssc.data.datasets.synthetic import synthetic
+from lssc.kernels import lasso as homotopy
+from lssc.kernels.lasso import lasso_codes
+from lssc.linalg.scaling import unit_rows
+from lssc.parts.coders.lasso_spams import solve_lasso
+
+NOBODY = np.full(10_000, -1)
+
+
+def codes_of(X, L, lam, own=NOBODY):
+    codes, unsolved = lasso_codes(X, L, own[: len(X)], lam)
+    assert unsolved == 0
+    return codes
+
+
+def objective(X, L, codes, lam):
+    return np.abs(codes).sum(axis=1) + lam / 2 * ((X - codes @ L) ** 2).sum(axis=1)
+
+
+def off_by(X, L, codes, lam):
+    """The largest violation of the optimality conditions, relative to 1/lam."""
+    pull = lam * (X - codes @ L) @ L.T
+    return np.where(codes != 0, np.abs(pull - np.sign(codes)), np.maximum(np.abs(pull) - 1, 0)).max()
+
+
+@pytest.fixture(params=["gram", "no gram", "many dimensions"])
+def regime(request, monkeypatch):
+    """Where inner products come from, which otherwise follows from m and D."""
+    few_dimensions, few_landmarks = {"gram": (32, 2048), "no gram": (32, 0), "many dimensions": (0, 0)}[request.param]
+    monkeypatch.setattr(homotopy, "FEW_DIMENSIONS", few_dimensions)
+    monkeypatch.setattr(homotopy, "FEW_LANDMARKS", few_landmarks)
+    return request.param
+
+
+@pytest.mark.parametrize("lam", [2.0, 10.0, 100.0, 1000.0, 1e6])
+@pytest.mark.parametrize("m", [5, 16, 40, 300])
+def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam, regime):
+    X = unit_rows(synthetic(1500, n_clusters=5, rng=np.random.default_rng(m)).X)
+    L = X[:m]
+    codes = codes_of(X, L, lam).toarray()
+    assert off_by(X, L, codes, lam) < 1e-6
+    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    best = objective(X, L, theirs, lam)
+    assert (objective(X, L, codes, lam) <= best * (1 + 1e-9)).all()
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from lssc.kernels import lasso as homotopy
+from lssc.data.datasets.synthetic import synthetic
+from lssc.linalg.scaling import unit_rows
+setattr(homotopy, sys.argv[1], int(sys.argv[2]))
+X = unit_rows(synthetic(60, n_clusters=3, rng=np.random.default_rng(0)).X)
+codes, unsolved = homotopy.lasso_codes(X, X[:40], np.full(60, -1), 20.0)
+np.savez(sys.argv[3], codes=codes.toarray(), unsolved=unsolved, X=X)
+"""
+
+
+def with_constant(name, value, folder):
+    """Codes, failures and points with a constant changed: not compiled, as the compiler fixes constants."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    out = folder / "codes.npz"
+    subprocess.run([sys.executable, "-c", SCRIPT, name, str(value), str(out)], check=True, env=environment)
+    found = np.load(out)
+    return found["codes"], int(found["unsolved"]), found["X"]
+
+
+@pytest.mark.parametrize("candidates", [1, 1000])
+def test_codes_do_not_depend_on_the_number_of_candidates(candidates, tmp_path):
+    """With one candidate nearly everything is let in one by one; with all of them nothing is."""
+    codes, unsolved, X = with_constant("CANDIDATES", candidates, tmp_path)
+    assert unsolved == 0
+    np.testing.assert_allclose(codes, codes_of(X, X[:40], 20.0).toarray(), atol=1e-9)
+
+
+def test_a_walk_that_does_not_end_is_told(tmp_path):
+    codes, unsolved, _ = with_constant("MAX_STEPS", 1, tmp_path)
+    assert unsolved > 0
+    assert unsolved == (codes != 0).any(axis=1).tolist().count(False)
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(1, 12),
+    st.integers(0, 2**31),
+    st.sampled_from([1.5, 7.0, 60.0, 5000.0]),
+    st.booleans(),
+)
+def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
+    """Few dimensions, duplicates, opposites, zeros, multiples and, on a grid, ties everywhere."""
+    rng = np.random.default_rng(seed)
+    draw = (
+        (lambda *shape: rng.integers(-2, 3, shape).astype(float))
+        if grid
+        else (lambda *shape: rng.standard_normal(shape))
+    )
+    L = draw(m, D)
+    for j in range(1, m, 3):
+        L[j] = rng.choice([0.0, 1.0, -1.0, 2.0]) * L[rng.integers(j)]
+    X = np.concatenate([draw(10, D), L, np.zeros((1, D))])
+    codes = codes_of(X, L, lam).toarray()
+    lam_scale = max(1.0, np.abs(L).max() ** 2) * max(1.0, np.abs(X).max())
+    assert off_by(X, L, codes, lam) < 1e-6 * lam_scale
+    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    best = objective(X, L, theirs, lam)
+    assert (objective(X, L, codes, lam) <= best * (1 + 1e-9) + 1e-12).all()
+
+
+def test_the_regimes_are_those_they_are_called(regime):
+    dictionary = homotopy.dictionary_of(np.eye(4))
+    assert (len(dictionary.gram) > 0) == (regime != "no gram")
+    assert (len(dictionary.gram32) > 0) == (regime == "many dimensions")
+
+
+def test_codes_in_many_dimensions_agree_with_spams():
+    """More active landmarks than one group of places holds, and more dimensions than a check by coordinates allows."""
+    rng = np.random.default_rng(5)
+    X = unit_rows(rng.standard_normal((300, 6)) @ rng.standard_normal((6, 120)) + rng.standard_normal((300, 120)))
+    codes = codes_of(X, X[:150], 60.0, np.where(NOBODY < 0, np.arange(10_000), 0).clip(max=149)).toarray()
+    assert (codes != 0).sum(axis=1).max() > 3 * homotopy.PAD
+    for point in (0, 7, 200):
+        rest = np.delete(np.arange(150), min(point, 149))
+        alone = solve_lasso(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]
+        np.testing.assert_allclose(codes[point, rest], alone, atol=1e-7)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_codes_are_the_same_to_the_last_bit_on_any_number_of_threads(threads, monkeypatch):
+    X = unit_rows(synthetic(3000, n_clusters=5, rng=np.random.default_rng(3)).X)
+    monkeypatch.setattr(homotopy, "PIECE", 1000)
+    one, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0)
+    many, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0, threads=threads)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(one, part), getattr(many, part))
+
+
+def test_single_precision_is_off_by_little():
+    X = unit_rows(synthetic(2000, n_clusters=5, rng=np.random.default_rng(4)).X)
+    codes, unsolved = lasso_codes(X, X[:200], NOBODY[:2000], 10.0, single=True)
+    exact = codes_of(X, X[:200], 10.0)
+    assert unsolved == 0
+    assert 0 < abs(codes - exact).max() < 1e-5
+    best = objective(X, X[:200], exact.toarray(), 10.0)
+    np.testing.assert_allclose(objective(X, X[:200], codes.toarray(), 10.0), best, rtol=1e-9)
+
+
+def test_codes_come_in_order_without_zeros():
+    X = unit_rows(synthetic(400, n_clusters=4, rng=np.random.default_rng(1)).X)
+    codes = codes_of(X, X[:60], 10.0)
+    assert codes.has_canonical_format
+    assert (codes.data != 0).all()
+
+
+def test_a_point_may_be_barred_from_any_landmark():
+    rng = np.random.default_rng(2)
+    X = unit_rows(rng.standard_normal((50, 8)))
+    own = rng.integers(-1, 20, 50)
+    codes = codes_of(X, X[:20], 15.0, own).toarray()
+    barred = own >= 0
+    assert (codes[np.flatnonzero(barred), own[barred]] == 0).all()
+    for point in np.flatnonzero(barred):
+        rest = np.delete(np.arange(20), own[point])
+        alone = codes_of(X[[point]], X[rest], 15.0).toarray()[0]
+        np.testing.assert_allclose(codes[point, rest], alone, atol=1e-9)

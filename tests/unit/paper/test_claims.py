@@ -1,0 +1,280 @@
+"""Verdicts follow the tables: what holds, holds in part, does not, or was not run."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lssc.paper.claims import CLAIMS, above, at_least, at_most, between, judged, number, place
+from lssc.paper.intervals import Interval, mean_interval, ratio_interval
+
+NAMES = {
+    "fsc_uniform": "FSC-uniform",
+    "fsc_nonuniform": "FSC-nonuniform",
+    "esc": "ESC",
+    "esc_unit": "ESC (unit norm)",
+    "esc_raw": "ESC (raw inner products)",
+    "ssc_omp": "SSC-OMP",
+    "ssc_admm": "SSC-ADMM",
+    "ssc_admm_low_rank": "SSC-ADMM (low-rank products)",
+    "ssc_admm_modified": "SSC-ADMM (modified)",
+    "ssc_admm_modified_plain": "SSC-ADMM (modified, as published)",
+    "fsc_uniform_self": "FSC-uniform, self allowed",
+    "fsc_uniform_explicit": "FSC-uniform, W in full",
+}
+FULL = {"ssc_omp", "ssc_admm", "ssc_admm_low_rank", "ssc_admm_modified", "ssc_admm_modified_plain"}
+# (accuracy, CPU seconds) of a method: a world in which the paper is right.
+PAPER = {
+    "fsc_uniform": lambda n, m: (0.97 - 8 / m, 1e-4 * n * m / 1000 / 10),
+    "fsc_nonuniform": lambda n, m: (0.975 - 4 / m, 1e-3 * (n / 1000) ** 0.9 + 0.3 + m / 1e4),
+    "esc": lambda n, m: (0.7, 0.3 * (n / 3000) ** 1.2),
+    "esc_raw": lambda n, m: (0.69, 0.3),
+    "esc_unit": lambda n, m: (0.7, 0.3),
+    "ssc_omp": lambda n, m: (0.85 if n != 8000 else 0.95, 1.0 * n / 3000),
+    "ssc_admm": lambda n, m: (0.97, 200.0),
+    "ssc_admm_low_rank": lambda n, m: (0.97, 20.0),
+    "ssc_admm_modified": lambda n, m: (0.971, 100.0),
+    "ssc_admm_modified_plain": lambda n, m: (0.971, 100.0),
+    "fsc_uniform_self": lambda n, m: (0.97 - 8 / m - m / 1e4, 0.01),
+    "fsc_uniform_explicit": lambda n, m: (0.97 - 8 / m, 5.0),
+}
+GRIDS = {
+    "landmarks": ([3600], [100, 200, 500], [*NAMES][:9]),
+    "points": ([3000, 15000], [300], ["fsc_uniform", "fsc_nonuniform", "esc", "ssc_omp", "ssc_admm_modified"]),
+    "admm_steps": ([3600], [300], ["ssc_admm", "ssc_admm_modified_plain"]),
+    "self_coding": ([3600], [100, 500, 2000], ["fsc_uniform", "fsc_uniform_self"]),
+    "explicit": ([3600], [100], ["fsc_uniform", "fsc_uniform_explicit"]),
+    "mnist": ([8000], [50, 500], ["fsc_uniform", "fsc_nonuniform", "esc", "esc_raw", "ssc_omp"]),
+    "mnist_lambda3": ([8000], [50, 500], ["fsc_uniform", "fsc_nonuniform", "esc", "esc_raw"]),
+}  # fmt: skip
+
+
+def tables(world=PAPER, trials=6):
+    """Score tables, as read from CSV, of a world: every trial is harder or easier for all methods alike."""
+    rng = np.random.default_rng(0)
+    shift, found = 0.005 * rng.standard_normal(trials), {}
+    for experiment, (ns, ms, methods) in GRIDS.items():
+        rows = found.setdefault(experiment, [])
+        for method in methods:
+            for n in ns:
+                for m in [n] if method in FULL else ms:
+                    accuracy, seconds = world[method](n, m)
+                    for trial in range(trials):
+                        row = {"method": method, "label": NAMES[method], "n": n, "m": m, "trial": trial}
+                        row |= {"full_data": method in FULL, "accuracy": accuracy + shift[trial]}
+                        row |= {"cpu_seconds": seconds, "select_cpu_seconds": seconds / 1000}
+                        row |= {"code_cpu_seconds": seconds, "embed_cpu_seconds": seconds}
+                        rows.append({key: str(value) for key, value in row.items()})
+    return found
+
+
+def agreement(sine=1e-12, labels=1.0):
+    row = {"n": "3600", "m": "100", "sine": str(sine), "values": "1e-15", "labels": str(labels)}
+    return {"explicit": [row | {"trial": str(trial)} for trial in range(3)]}
+
+
+def verdicts(scores, agreed):
+    return {claim["id"]: claim for claim in judged(scores, agreed)}
+
+
+def test_every_claim_holds_where_the_paper_is_right():
+    found = verdicts(tables(), agreement())
+    assert {id: claim["verdict"] for id, claim in found.items() if claim["verdict"] != "holds"} == {}
+    assert list(found) == [claim.id for claim in CLAIMS]
+    assert all(claim["findings"] and claim["summary"] for claim in found.values())
+
+
+def test_without_tables_nothing_holds():
+    found = verdicts({}, {})
+    assert {claim["verdict"] for claim in found.values()} == {"not run"}
+    assert all(claim["summary"].startswith("Needs ") for claim in found.values())
+
+
+@pytest.mark.parametrize("missing", GRIDS)
+def test_a_missing_experiment_makes_its_claims_not_run_and_no_other(missing):
+    scores, agreed = tables(), agreement()
+    scores.pop(missing)
+    if missing == "explicit":
+        agreed.pop(missing)
+    told = {id for id, claim in verdicts(scores, agreed).items() if claim["verdict"] == "not run"}
+    assert told
+    assert told < {claim.id for claim in CLAIMS}
+
+
+def test_a_missing_method_or_m_makes_a_claim_not_run():
+    scores = tables()
+    scores["landmarks"] = [row for row in scores["landmarks"] if row["method"] != "esc" and row["m"] != "200"]
+    found = verdicts(scores, agreement())
+    assert found["uniform_beats_omp_and_esc"]["verdict"] == "not run"
+    assert found["uniform_beats_omp_and_esc"]["summary"] == "Needs esc in experiment landmarks."
+    assert found["ninety_percent"]["summary"] == "Needs fsc_uniform at m = 200 in experiment landmarks."
+    assert found["medoids_help"]["verdict"] == "holds"
+
+
+def test_a_single_trial_proves_nothing():
+    found = verdicts(tables(trials=1), agreement())
+    assert {id for id, claim in found.items() if claim["verdict"] != "not run"} == {"implicit_is_explicit"}
+    assert "need at least 2" in found["ninety_percent"]["summary"]
+
+
+def changed(**methods):
+    return tables(PAPER | methods)
+
+
+WORSE = [
+    ("admm_equal", {"ssc_admm_modified": lambda n, m: (0.94, 100.0)}),
+    ("modified_twice_as_fast", {"ssc_admm_modified_plain": lambda n, m: (0.971, 20.0)}),
+    ("omp_faster", {"ssc_omp": lambda n, m: (0.85, 150.0)}),
+    ("ninety_percent", {"fsc_uniform": lambda n, m: (0.89, 0.01)}),
+    ("nonuniform_as_fast_as_esc", {"esc": lambda n, m: (0.8, 3.0)}),
+    ("linear_time", {"fsc_uniform": lambda n, m: (0.9, (n / 1e4) ** 2)}),
+    ("seconds_at_15000", {"fsc_uniform": lambda n, m: (0.9, 1.0)}),
+    ("grows_more_slowly", {"esc": lambda n, m: (0.7, 0.3 * (n / 1e9 + 1))}),
+    ("linear_time", {"fsc_nonuniform": lambda n, m: (0.9, (n / 1e4) ** 1.5)}),
+    ("beats_esc_on_mnist", {"esc": lambda n, m: (0.98, 0.3), "esc_raw": lambda n, m: (0.98, 0.3)}),
+    ("gap_closes_on_mnist", {"fsc_nonuniform": lambda n, m: (0.99 - 8 / m, 0.3)}),
+    ("self_coding_hurts", {"fsc_uniform_self": lambda n, m: (0.98 - 8 / m, 0.01)}),
+    ("medoids_help", {"fsc_nonuniform": lambda n, m: (0.9 - 8 / m, 0.3)}),
+]
+
+
+@pytest.mark.parametrize(("claim", "methods"), WORSE, ids=[case[0] for case in WORSE])
+def test_a_claim_falls_where_the_numbers_say_otherwise(claim, methods):
+    found = verdicts(changed(**methods), agreement())[claim]
+    assert found["verdict"] in ("does not hold", "holds in part")
+    assert "; not " in found["summary"]
+
+
+def test_a_claim_that_holds_at_some_m_only_says_where_it_does_not():
+    found = verdicts(changed(esc=lambda n, m: (0.9, 0.3)), agreement())["uniform_beats_omp_and_esc"]
+    assert found["verdict"] == "holds in part"
+    assert "; not above 0 at m = 100." in found["summary"]
+
+
+def noisy(scores, method, size):
+    """The same tables with the accuracies of a method scattered."""
+    rng = np.random.default_rng(1)
+    for row in (row for rows in scores.values() for row in rows if row["method"] == method):
+        row["accuracy"] = str(float(row["accuracy"]) + size * rng.standard_normal())
+    return scores
+
+
+def test_trials_too_noisy_to_tell_leave_a_claim_undecided():
+    found = verdicts(noisy(tables(), "fsc_nonuniform", 0.5), agreement())
+    assert found["medoids_help_most_at_small_m"]["verdict"] == "undecided"
+    assert found["medoids_help_most_at_small_m"]["findings"][0]["holds"] is None
+    assert found["medoids_help_most_at_small_m"]["summary"].endswith("; open whether above 0.")
+    assert found["omp_less_accurate"]["verdict"] == "holds"
+
+
+def interval(low, high):
+    return Interval((low + high) / 2, low, high, 3)
+
+
+@pytest.mark.parametrize(
+    ("target", "met", "missed", "half"),
+    [
+        (above(0), (0.1, 0.2), (-0.2, 0.0), (0.0, 0.2)),
+        (at_least(0.9), (0.9, 1.0), (0.7, 0.89), (0.89, 0.91)),
+        (at_most(1.1), (0.9, 1.1), (1.11, 1.2), (1.0, 1.2)),
+        (between(0.5, 2), (0.5, 2), (2.1, 3), (1, 3)),
+        (between(0.5, 2), (1, 1), (0.1, 0.4), (0.1, 3)),
+    ],
+)
+def test_an_interval_meets_a_target_misses_it_or_leaves_it_open(target, met, missed, half):
+    assert target.met_by(interval(*met)) is True
+    assert target.met_by(interval(*missed)) is False
+    assert target.met_by(interval(*half)) is None
+
+
+def test_equal_values_have_an_interval_of_no_width():
+    assert above(0).met_by(mean_interval([0.0, 0.0])) is False
+    assert at_least(0).met_by(mean_interval([0.0, 0.0])) is True
+
+
+@pytest.mark.parametrize(("sine", "labels"), [(1e-3, 1.0), (1e-12, 0.999), (1e-3, 0.999)])
+def test_embeddings_that_differ_are_not_equal(sine, labels):
+    assert verdicts(tables(), agreement(sine, labels))["implicit_is_explicit"]["verdict"] != "holds"
+
+
+def test_comparisons_are_paired():
+    """What all methods share from trial to trial is no part of the interval of a difference."""
+    scores = tables()
+    found = next(f for f in verdicts(scores, agreement())["medoids_help"]["findings"] if f["where"] == "m = 100")
+    assert found["high"] - found["low"] < 1e-9
+    assert found["estimate"] == pytest.approx(0.045)
+    alone = verdicts(scores, agreement())["ninety_percent"]["findings"][0]
+    assert alone["high"] - alone["low"] > 0.004
+
+
+def test_only_trials_that_both_methods_ran_are_compared():
+    scores = tables()
+    scores["landmarks"] = [r for r in scores["landmarks"] if r["method"] != "ssc_admm_low_rank" or r["trial"] in "13"]
+    found = verdicts(scores, agreement())["admm_equal"]["findings"][0]
+    assert found["trials"] == 2
+    assert found["estimate"] == pytest.approx(-0.001)
+
+
+def test_findings_with_other_targets_are_told_apart():
+    found = verdicts(changed(ssc_admm_modified_plain=lambda n, m: (0.971, 10.0)), agreement())["modified_twice_as_fast"]
+    assert found["verdict"] == "holds in part"
+    assert [f["holds"] for f in found["findings"]] == [True, False]
+    assert found["summary"].count("not ") == 1
+    assert found["summary"].endswith("; not 1.5 to 3.")
+
+
+@pytest.mark.parametrize("key", ["m", "n"])
+def test_one_size_says_nothing_about_growth(key):
+    scores = tables()
+    scores["landmarks"] = [row for row in scores["landmarks"] if row["m"] in ("200", "3600")]
+    scores["points"] = [row for row in scores["points"] if row["n"] == "3000"]
+    found = verdicts(scores, agreement())
+    for claim in ("medoids_help_most_at_small_m", "trade_off") if key == "m" else ("linear_time", "grows_more_slowly"):
+        assert found[claim]["verdict"] == "not run"
+        assert f"several {key}" in found[claim]["summary"]
+
+
+def test_a_time_of_zero_or_two_sizes_at_once_are_no_evidence():
+    scores = tables()
+    for row in scores["points"]:
+        row["cpu_seconds"] = "0.0"
+    scores["landmarks"] += [row | {"n": "1000"} for row in scores["landmarks"]]
+    found = verdicts(scores, agreement())
+    assert "times above zero" in found["linear_time"]["summary"]
+    assert "one n and one m at a time" in found["ninety_percent"]["summary"]
+
+
+def test_a_reading_is_marked_as_one():
+    assert [claim["id"] for claim in judged({}, {}) if claim["reading"]] == ["beats_esc_on_mnist_at_lambda_3"]
+
+
+def test_the_interval_is_students(rng):
+    values = rng.normal(0.9, 0.05, 20)
+    found = mean_interval(values)
+    low, high = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.trials == 20
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says(rng):
+    hits = [
+        abs(i.estimate - 1) <= i.high - i.estimate for i in (mean_interval(rng.normal(1, 2, 8)) for _ in range(2000))
+    ]
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_ratio_and_its_inverse_have_inverse_intervals(rng):
+    ratios = rng.lognormal(1, 0.3, 9)
+    one, other = ratio_interval(ratios), ratio_interval(1 / ratios)
+    assert (one.low, one.estimate, one.high) == pytest.approx((1 / other.high, 1 / other.estimate, 1 / other.low))
+    assert one.estimate == pytest.approx(math.exp(np.log(ratios).mean()))
+
+
+def test_numbers_and_places_read_well():
+    assert number(0.0349, "difference of accuracy") == "+0.035"
+    assert number(0.9241, "accuracy") == "0.924"
+    assert number(5635.2, "ratio of CPU seconds") == "5,635"
+    assert number(1.0123, "exponent of n") == "1.01"
+    assert number(3.2e-15, "sine") == "3.2e−15"
+    assert place({"n": 15000}) == "n = 15,000"

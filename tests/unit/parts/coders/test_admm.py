@@ -1,0 +1,226 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lssc.data.datasets.synthetic import synthetic
+from lssc.linalg import coherence
+from lssc.linalg.coherence import penalties
+from lssc.linalg.scaling import unit_rows
+from lssc.parts.coders import admm, admm_modified
+from lssc.parts.coders.admm import code_admm
+from lssc.parts.coders.admm_modified import code_admm_modified
+from lssc.parts.coders.lasso import code_lasso
+
+
+def test_the_penalties_scale_with_the_least_coherent_point(X):
+    similarity = np.abs(X @ X.T)
+    np.fill_diagonal(similarity, 0)
+    assert penalties(X.T, 20.0) == pytest.approx((20 / similarity.max(axis=1).min(), 20))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 59, 60])
+def test_the_penalties_do_not_depend_on_the_chunk(X, chunk, monkeypatch):
+    expected = penalties(X.T, 20.0)
+    monkeypatch.setattr(coherence, "CHUNK", chunk)
+    assert penalties(X.T, 20.0) == pytest.approx(expected)
+
+
+def test_zero_points_do_not_change_the_penalties(X):
+    assert penalties(np.concatenate([X, np.zeros((3, X.shape[1]))]).T, 20.0) == pytest.approx(penalties(X.T, 20.0))
+
+
+@pytest.mark.parametrize("X", [np.zeros((3, 4)), np.eye(4), np.ones((1, 4))], ids=["zero", "orthogonal", "alone"])
+def test_points_without_coherence_leave_alpha_as_it_is(X):
+    assert penalties(X.T, 20.0) == (20.0, 20.0)
+
+
+def test_modified_admm_comes_close_to_the_lasso_objective(X):
+    lam = penalties(X.T, 20.0)[0]
+
+    def objective(codes):
+        return np.abs(codes).sum(axis=1) + lam / 2 * ((X - codes @ X) ** 2).sum(axis=1)
+
+    found = code_admm_modified(X, np.arange(60), alpha=20.0, max_iter=3000, tol=0.0).matrix.toarray()
+    exact = code_lasso(X, np.arange(60), lam=lam).matrix.toarray()
+    assert_allclose(objective(found), objective(exact), atol=1e-6)
+
+
+def plain_modified_admm(X, alpha, max_iter, tol=0.0):
+    """The authors' iteration written plainly, with the n x n inverse; codes, most iterations and largest last gap."""
+    mu1, mu2 = penalties(X.T, alpha)
+    A = np.linalg.inv(mu1 * X @ X.T + mu2 * np.eye(len(X)))
+    codes, iterations, gap = [], 0, 0.0
+    for own in np.split(np.arange(len(X)), range(64, len(X), 64)):
+        C, L = np.zeros((2, len(X), len(own)))
+        for iteration in range(1, max_iter + 1):
+            Z = A @ (mu1 * X @ X[own].T + mu2 * C - L)
+            T = Z + L / mu2
+            C = np.sign(T) * np.maximum(np.abs(T) - 1 / mu2, 0)
+            C[own, np.arange(len(own))] = 0
+            L = L + mu2 * (Z - C)
+            change = np.abs(Z - C).max()
+            if iteration % 5 == 0 and change <= tol:
+                break
+        codes.append(C.T)
+        iterations, gap = max(iterations, iteration), max(gap, change)
+    return np.concatenate(codes), iterations, gap
+
+
+@pytest.mark.parametrize("block", [1, 16, 64])
+@pytest.mark.parametrize("iterations", [1, 37])
+def test_modified_admm_is_the_plain_iteration_whatever_the_block(X, block, iterations, monkeypatch):
+    monkeypatch.setattr(admm_modified, "BLOCK", block)
+    found = code_admm_modified(X, np.arange(60), alpha=20.0, max_iter=iterations, tol=0.0).matrix
+    assert_allclose(found.toarray(), plain_modified_admm(X, 20.0, iterations)[0], atol=1e-10)
+
+
+def generator(seed):
+    return np.random.default_rng(seed)
+
+
+def subspaces(n, dim):
+    """n points near three random subspaces, at unit length."""
+    drawn = synthetic(-(-n // 3) * 3, n_clusters=3, ambient_dim=dim, subspace_dim=min(dim, 4), rng=generator(0))
+    return unit_rows(drawn.X)[:n]
+
+
+@pytest.mark.parametrize(("n", "dim"), [(255, 16), (256, 6), (257, 17), (300, 1), (400, 33), (70, 90)])
+@pytest.mark.parametrize("alpha", [5.0, 60.0, 800.0])
+def test_modified_admm_takes_the_plain_steps_and_stops_with_them(n, dim, alpha):
+    """Sizes around those of the kernel's tiles; some stop by themselves, some do not; few nonzeros or many."""
+    X = subspaces(n, dim)
+    codes = code_admm_modified(X, np.arange(n), alpha=alpha, max_iter=57, tol=1e-3)
+    expected, iterations, gap = plain_modified_admm(X, alpha, 57, 1e-3)
+    assert_allclose(codes.matrix.toarray(), expected, atol=1e-10)
+    assert codes.info["n_iter"] == iterations
+    assert codes.info["gap"] == pytest.approx(gap, rel=1e-6)
+    assert codes.matrix.has_canonical_format
+    assert (codes.matrix.data != 0).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, 20])
+def test_modified_admm_works_on_the_fewest_points(n, dim):
+    X = generator(1).standard_normal((n, dim))
+    codes = code_admm_modified(X, np.arange(n), alpha=20.0, max_iter=50, tol=0.0).matrix
+    assert_allclose(codes.toarray(), plain_modified_admm(X, 20.0, 50)[0], atol=1e-10)
+
+
+def test_modified_admm_takes_points_of_any_length_zero_twice_or_reversed():
+    X = subspaces(280, 8) * generator(2).uniform(0.1, 3, size=(280, 1))
+    X[10:13] = 0
+    X[20:40], X[40:50] = X[0], -X[60:70]
+    codes = code_admm_modified(X, np.arange(280), alpha=30.0, max_iter=100, tol=0.0)
+    expected, _, gap = plain_modified_admm(X, 30.0, 100)
+    assert_allclose(codes.matrix.toarray(), expected, atol=1e-10)
+    assert codes.info["gap"] == pytest.approx(gap, rel=1e-6)
+    assert code_admm_modified(np.zeros((3, 2)), np.arange(3), alpha=30.0).matrix.nnz == 0
+
+
+def test_a_long_point_at_its_bound_does_not_count_as_moving():
+    X = np.array([[1.0, 0.0], [10.0, 0.0], [0.3, 1.0]])
+    gap = code_admm_modified(X, np.arange(3), alpha=20.0, max_iter=15, tol=0.0).info["gap"]
+    assert gap == pytest.approx(plain_modified_admm(X, 20.0, 15)[2], rel=1e-6)
+
+
+def test_modified_admm_gives_the_same_codes_to_the_last_bit(monkeypatch):
+    X = subspaces(300, 16)
+    codes = []
+    for block in (64, 64, 7):
+        monkeypatch.setattr(admm_modified, "BLOCK", block)
+        codes.append(code_admm_modified(X, np.arange(300), alpha=20.0, max_iter=80, tol=0.0).matrix.toarray())
+    assert_array_equal(codes[0], codes[1])
+    assert_array_equal(codes[0], codes[2])
+
+
+@pytest.mark.parametrize("code", [code_admm, code_admm_modified])
+def test_the_stopping_rule_is_recorded(X, code):
+    hasty = code(X, np.arange(60), alpha=20.0, max_iter=3, tol=1e-12).info
+    patient = code(X, np.arange(60), alpha=20.0, max_iter=5000, tol=1e-3).info
+    assert not hasty["converged"]
+    assert hasty["n_iter"] <= 3
+    assert patient["converged"]
+    assert patient["gap"] <= 1e-3
+    assert patient["n_iter"] < 5000
+
+
+def test_admm_makes_one_iteration_less_than_its_limit_as_its_authors_do(X):
+    assert code_admm(X, np.arange(60), alpha=20.0, max_iter=8, tol=0.0).info["n_iter"] == 7
+    assert code_admm(X, np.arange(60), alpha=20.0, max_iter=1, tol=0.0).info["n_iter"] == 1
+
+
+def both_products(X, **params):
+    return [code_admm(X, np.arange(len(X)), products=products, **params) for products in ("dense", "low_rank")]
+
+
+@pytest.mark.parametrize(("n", "dim"), [(257, 16), (256, 6), (150, 1), (70, 90), (130, 200)])
+@pytest.mark.parametrize("alpha", [5.0, 60.0, 800.0])
+@pytest.mark.parametrize("tol", [1e-12, 3e-3, 0.05])
+def test_products_of_low_rank_give_the_dense_iterates_and_stop_with_them(n, dim, alpha, tol):
+    """More points than dimensions or fewer; some stop by themselves, some do not; few nonzeros or many."""
+    dense, low_rank = both_products(subspaces(n, dim), alpha=alpha, max_iter=60, tol=tol)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+    assert low_rank.info == {**dense.info, "gap": pytest.approx(dense.info["gap"], rel=1e-6)}
+    assert low_rank.matrix.has_canonical_format
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_columns_in_blocks_stop_together_whatever_the_block(block, monkeypatch):
+    """Some columns would stop early by themselves, others late."""
+    X = np.concatenate([np.eye(6, 8), subspaces(90, 8), np.tile(np.eye(1, 8), (20, 1))])
+    monkeypatch.setattr(admm, "BLOCK", block)
+    dense, low_rank = both_products(X, alpha=20.0, max_iter=2000, tol=1e-3)
+    assert 1 < dense.info["n_iter"] < 1999
+    assert low_rank.info == {**dense.info, "gap": pytest.approx(dense.info["gap"], rel=1e-6)}
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dim", [1, 2, 20])
+def test_products_of_low_rank_work_on_the_fewest_points(n, dim):
+    dense, low_rank = both_products(generator(1).standard_normal((n, dim)), alpha=20.0, max_iter=30, tol=1e-9)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-10)
+    assert low_rank.info["n_iter"] == dense.info["n_iter"]
+
+
+def test_products_of_low_rank_take_points_of_any_length_zero_twice_or_reversed():
+    X = subspaces(280, 8) * generator(2).uniform(0.1, 3, size=(280, 1))
+    X[10:13] = 0
+    X[20:40], X[40:50] = X[0], -X[60:70]
+    dense, low_rank = both_products(X, alpha=30.0, max_iter=100, tol=0.0)
+    assert_allclose(low_rank.matrix.toarray(), dense.matrix.toarray(), atol=1e-9)
+    assert low_rank.info["gap"] == pytest.approx(dense.info["gap"], rel=1e-6)
+
+
+def test_products_of_low_rank_hold_no_square_matrix():
+    X, n = subspaces(1500, 8), 1500
+    code_admm(X[:10], np.arange(10), alpha=10.0, products="low_rank")
+    tracemalloc.start()
+    code_admm(X, np.arange(n), alpha=10.0, max_iter=3, products="low_rank")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n**2 / 2
+
+
+@pytest.mark.parametrize(("n", "dim"), [(257, 16), (70, 90)])
+@pytest.mark.parametrize("alpha", [5.0, 800.0])
+def test_the_plain_modified_admm_takes_the_steps_of_the_kernel(n, dim, alpha):
+    X = subspaces(n, dim)
+    kernel, plain = (
+        code_admm_modified(X, np.arange(n), alpha=alpha, max_iter=43, tol=0.0, plain=plain) for plain in (False, True)
+    )
+    assert_allclose(plain.matrix.toarray(), kernel.matrix.toarray(), atol=1e-10)
+    assert plain.info == {**kernel.info, "gap": pytest.approx(kernel.info["gap"], rel=1e-6)}
+
+
+def test_the_plain_modified_admm_stops_at_the_first_iteration_that_moves_no_column():
+    X, gap, n_iter = subspaces(100, 8), np.inf, 0
+    while gap > 1e-2:
+        n_iter += 1
+        gap = code_admm_modified(X, np.arange(100), alpha=20.0, max_iter=n_iter, tol=0.0).info["gap"]
+    stopped = code_admm_modified(X, np.arange(100), alpha=20.0, tol=1e-2, plain=True)
+    assert stopped.info == {"n_iter": n_iter, "gap": pytest.approx(gap, rel=1e-6), "converged": True}
+    expected = plain_modified_admm(X, 20.0, n_iter)[0]
+    assert_allclose(stopped.matrix.toarray(), expected, atol=1e-10)

@@ -1,0 +1,321 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from lssc.errors import DamagedArtifact
+from lssc.pipeline.snakemake.fingerprint import fingerprint
+from lssc.pipeline.store import files as files_module
+from lssc.pipeline.store.artifacts import HEAD, Record, csr_arrays, is_intact, is_made_by, reading, writing
+from lssc.pipeline.store.files import read_text, seal_of, write_text
+
+CODES = sparse.csr_matrix(np.array([[0, 2.5, 0], [0, 0, 0], [-1.0, 0, 3]]))
+RECORDS = {
+    0: Record({"X": np.arange(12.0).reshape(3, 4), "none": np.zeros((0, 3)), **csr_arrays("codes", CODES)}, {"a": 1.5}),
+    1: Record({"labels": np.array([0, 1, 1])}, {"text": "é", "nested": {"list": [1, None, True]}}),
+}
+
+
+def write(path, records=RECORDS):
+    with writing(path) as writer:
+        for trial, record in records.items():
+            writer.add(trial, record)
+    return path
+
+
+def read(path):
+    with reading(path) as reader:
+        return {trial: reader.record(trial) for trial in reader.trials}
+
+
+def same(found, expected):
+    """Equal trials, facts and arrays, types and shapes included."""
+    described = ({t: (dict(r.facts), r.content) for t, r in records.items()} for records in (found, expected))
+    return next(described) == next(described)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write(tmp_path / "block/codes.h5")
+
+
+def files(path):
+    return sorted(p.name for p in path.parent.iterdir())
+
+
+def test_what_is_written_is_read_again(path):
+    found = read(path)
+    assert same(found, RECORDS)
+    for name, array in RECORDS[0].arrays.items():
+        assert_array_equal(found[0].arrays[name], array)
+        assert found[0].arrays[name].dtype == array.dtype
+    assert files(path) == ["codes.h5"]
+
+
+@pytest.mark.parametrize("matrix", [CODES, sparse.csr_matrix((4, 3)), sparse.csr_matrix((0, 3))])
+def test_sparse_matrices_survive(tmp_path, matrix):
+    with reading(write(tmp_path / "x.h5", {7: Record(csr_arrays("codes", matrix))})) as reader:
+        found = reader.csr(7, "codes")
+    assert found.shape == matrix.shape
+    assert (found != matrix).nnz == 0
+
+
+def test_numpy_numbers_are_plain_numbers_in_facts(tmp_path):
+    facts = {"n": np.int64(3), "x": np.float64(0.5), "b": np.bool_(True)}
+    assert read(write(tmp_path / "x.h5", {0: Record({}, facts)}))[0].facts == {"n": 3, "x": 0.5, "b": True}
+    with pytest.raises(TypeError, match="facts take plain values, not ndarray"):
+        write(tmp_path / "y.h5", {0: Record({}, {"a": np.zeros(2)})})
+    assert files(tmp_path / "y.h5") == ["x.h5"]
+
+
+def test_trials_and_facts_can_be_had_without_the_arrays(path):
+    with reading(path) as reader:
+        assert reader.trials == [0, 1]
+        assert reader.facts(1) == RECORDS[1].facts
+        assert reader.content(0) == RECORDS[0].content
+
+
+def test_content_depends_on_names_types_shapes_and_values_and_on_nothing_else():
+    base = Record({"a": np.arange(4.0), "b": np.zeros(1)}, {"seconds": 1})
+    assert Record({"b": np.zeros(1), "a": np.arange(4.0)}, {"seconds": 2}).content == base.content
+    assert Record({"a": np.arange(8.0)[::2] / 2, "b": np.zeros(1)}).content == base.content
+    others = [
+        {"a": np.arange(4.0), "c": np.zeros(1)},
+        {"a": np.arange(4), "b": np.zeros(1)},
+        {"a": np.arange(4.0).reshape(2, 2), "b": np.zeros(1)},
+        {"a": np.array([0.0, 1, 2, 4]), "b": np.zeros(1)},
+        {"a": np.arange(4.0)},
+    ]
+    assert len({base.content, *(Record(arrays).content for arrays in others)}) == 6
+
+
+def test_equal_records_give_equal_bytes(path, tmp_path):
+    # But for the head, which tells when they were written.
+    assert write(tmp_path / "again.h5").read_bytes()[HEAD:] == path.read_bytes()[HEAD:]
+
+
+def test_an_artifact_names_the_job_that_made_it(tmp_path):
+    path, recipe = tmp_path / "x.h5", {"seed": 1, "part": {"name": "lasso", "params": {"lam": 0.1}}}
+    with writing(path, recipe, "code") as writer:
+        writer.add(0, RECORDS[1])
+    assert is_made_by(path, json.loads(json.dumps(recipe)), "code")
+    assert not is_made_by(path, {**recipe, "seed": 2}, "code")
+    assert not is_made_by(path, recipe, "other code")
+    os.utime(path)
+    assert is_intact(path)
+    assert is_made_by(path, recipe, "code")
+    path.write_bytes(b"")
+    assert not is_made_by(path, recipe, "code")
+
+
+def interrupted(path, error):
+    with writing(path) as writer:
+        writer.add(5, RECORDS[1])
+        raise error
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_an_error_while_writing_leaves_nothing_behind(tmp_path, error):
+    path = tmp_path / "new/codes.h5"
+    with pytest.raises(error, match="stop"):
+        interrupted(path, error("stop"))
+    assert files(path) == []
+
+
+def test_an_error_while_writing_leaves_the_old_file_as_it_was(path):
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="stop"):
+        interrupted(path, RuntimeError("stop"))
+    assert path.read_bytes() == before
+    assert files(path) == ["codes.h5"]
+
+
+def test_the_file_has_its_name_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "codes.h5"
+    with writing(path) as writer:
+        writer.add(0, RECORDS[0])
+        assert not path.exists()
+        assert len(files(path)) == 1
+    assert files(path) == ["codes.h5"]
+
+
+def test_temporaries_of_killed_processes_are_swept_and_those_of_other_files_are_not(tmp_path):
+    for name in (".codes.h5.123.tmp", ".codes.h5.99999.tmp", ".data.h5.123.tmp"):
+        (tmp_path / name).write_text("left behind")
+    write(tmp_path / "codes.h5")
+    assert files(tmp_path / "codes.h5") == [".data.h5.123.tmp", "codes.h5"]
+
+
+def test_text_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "deep/scores.csv"
+    write_text(path, "old")
+    monkeypatch.setattr(files_module, "_sync", lambda path: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert files(path) == [".scores.csv.sha256", "scores.csv"]
+
+
+def test_text_is_read_as_it_was_written_or_refused(tmp_path):
+    path = tmp_path / "scores.csv"
+    write_text(path, "é,1\n")
+    assert read_text(path) == "é,1\n"
+    before = path.stat()
+    path.write_text("é,2\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DamagedArtifact, match="does not match its checksum"):
+        read_text(path)
+    # What somebody wrote by hand has no seal.
+    seal_of(path).unlink()
+    assert read_text(path) == "é,2\n"
+    path.write_bytes(b"\xff")
+    with pytest.raises(DamagedArtifact, match="is no text"):
+        read_text(path)
+
+
+def test_text_is_written_in_any_locale(tmp_path):
+    code = "import sys\nfrom pathlib import Path\nfrom lssc.pipeline.store.files import write_text\n"
+    code += "from lssc.pipeline.snakemake.fingerprint import fingerprint\nprint(fingerprint('lssc.report.page'))\n"
+    code += "write_text(Path(sys.argv[1]), '\\u2714')"
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable, "-c", code, tmp_path / "x"]
+    done = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True, check=True)
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "✔"
+    assert done.stdout.strip() == fingerprint("lssc.report.page")
+
+
+def altered(path, change):
+    with h5py.File(path, "r+") as file:
+        change(file)
+
+
+def truncate(path, share):
+    data = path.read_bytes()
+    path.write_bytes(data[: int(share * len(data))])
+
+
+def offset_of(path, name):
+    with h5py.File(path) as file:
+        return file[name].id.get_offset(), file[name].id.get_storage_size()
+
+
+def flip(path, position, mask=1):
+    data = bytearray(path.read_bytes())
+    data[position] ^= mask
+    path.write_bytes(bytes(data))
+
+
+def change_facts(file):
+    facts = json.loads(file["trial_000"].attrs["facts"])
+    file["trial_000"].attrs["facts"] = json.dumps({**facts, "a": 2})
+
+
+def remove(file, name):
+    del file[name]
+
+
+def overwrite(path, start):
+    path.write_bytes(start + path.read_bytes()[len(start) :])
+
+
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "not HDF5": lambda path: path.write_text("x" * 5000),
+    "cut to a tenth": lambda path: truncate(path, 0.1),
+    "cut to a half": lambda path: truncate(path, 0.5),
+    "last byte missing": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "flipped byte in an array": lambda path: flip(path, offset_of(path, "trial_000/X")[0] + 17),
+    "facts altered": lambda path: altered(path, change_facts),
+    "facts missing": lambda path: altered(path, lambda f: f["trial_000"].attrs.pop("facts")),
+    "array missing": lambda path: altered(path, lambda f: remove(f, "trial_000/X")),
+    "array added": lambda path: altered(path, lambda f: f.create_dataset("trial_000/extra", data=[1])),
+    "array of another shape": lambda path: altered(
+        path, lambda f: (remove(f, "trial_000/X"), f.create_dataset("trial_000/X", data=np.arange(12.0)))
+    ),
+    "never finished": lambda path: overwrite(path, bytes(100)),
+    "another format": lambda path: overwrite(path, b"lssc artifact 99"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_file_is_refused_with_its_path(path, damage):
+    DAMAGE[damage](path)
+    with pytest.raises(DamagedArtifact) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "must be made again" in str(caught.value)
+    assert caught.value.path == path
+
+
+def test_a_foreign_hdf5_file_is_refused(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["X"] = np.ones(3)
+    with pytest.raises(DamagedArtifact, match=r"x\.h5"), reading(tmp_path / "x.h5"):
+        pass
+
+
+@pytest.mark.parametrize("ask", ["record", "facts", "content"])
+def test_a_missing_trial_is_refused_with_path_and_number(path, ask):
+    with reading(path) as reader, pytest.raises(DamagedArtifact, match=rf"{path}: .*trial[ _]0*5\b"):
+        getattr(reader, ask)(5)
+
+
+def test_a_missing_file_is_not_a_damaged_one(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.h5: no such artifact"), reading(tmp_path / "none.h5"):
+        pass
+
+
+def verdict(path):
+    """What reading gives, found out by a child process: HDF5 may crash or loop on altered bytes."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(2)
+        code = 3
+        try:
+            code = 0 if same(read(path), RECORDS) else 2
+        except DamagedArtifact:
+            code = 1
+        finally:
+            os._exit(code)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return f"killed by signal {os.WTERMSIG(status)}"
+    return ["same", "damaged", "DIFFERENT ARRAYS", "another exception"][os.WEXITSTATUS(status)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("artifacts") / "whole.h5")
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_a_flipped_byte_of_an_array_is_always_noticed(whole, data):
+    name = data.draw(
+        st.sampled_from(["trial_000/X", "trial_000/codes_data", "trial_000/codes_indptr", "trial_001/labels"])
+    )
+    start, size = offset_of(whole, name)
+    copy = Path(f"{whole}.copy")
+    copy.write_bytes(whole.read_bytes())
+    flip(copy, start + data.draw(st.integers(0, size - 1)), data.draw(st.integers(1, 255)))
+    with pytest.raises(DamagedArtifact, match=str(copy)):
+        read(copy)
+
+
+@settings(max_examples=150, phases=[Phase.generate])
+@given(st.data())
+def test_any_flipped_byte_is_either_harmless_or_noticed(whole, data):
+    copy = Path(f"{whole}.copy")
+    copy.write_bytes(whole.read_bytes())
+    flip(copy, data.draw(st.integers(0, len(whole.read_bytes()) - 1)), data.draw(st.integers(1, 255)))
+    assert verdict(copy) in ("same", "damaged")

@@ -1,0 +1,134 @@
+"""The benchmark's page is made of its rows, and its peers solve the same problem."""
+
+import json
+import os
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import overhead
+from figures import plot_coders, plot_methods
+from lssc.kernels.farthest_first import farthest_first
+from lssc.parts.coders.omp import code_omp
+from lssc.pipeline.store.artifacts import Record, writing
+from measure import COLUMNS, in_turn, row
+from page import BOUNDS, STAGES, Results, page, write_page
+from peers import farthest_first_plainly, lasso_peers, lasso_quality, omp_one_by_one
+
+MADE = {part: {"seconds": 30.0, "with": "a machine"} for part in ("lasso", "stages", "methods", "overhead")}
+
+
+def made_up_rows(spams=5.0):
+    """`lasso` takes 1 s at least, SPAMS `spams` seconds; FSC-uniform takes n^1.02 microseconds."""
+    rows = []
+    for peer, seconds in {"lasso": [1.0, 1.5, 1.2], "SPAMS": [spams], "scikit-learn, lasso_cd": [50]}.items():
+        rows.append(("lasso", row("m300", peer, "cpu_seconds", seconds, n=15_000, size="D=16, n=15,000, m=300")))
+        rows.append(("lasso", row("m300", peer, "objective_excess", 2e-10, n=15_000, size="D=16, n=15,000, m=300")))
+    rows.append(("lasso", row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST", note="skipped: none here")))
+    for peer, factor in {"ours": 1, "others": 6}.items():
+        for stage, seconds in zip((*STAGES, "cpu_seconds"), (0, 7, 2, 1, 10), strict=True):
+            rows.append(("stages", row("stages", peer, stage, factor * seconds, n=15_000, size="n=15,000")))
+    for n in (3_000, 15_000, 1_000_000):
+        for quantity in ("coding", "cpu_seconds"):
+            rows.append(("methods", row("whole", "FSC-uniform", quantity, n**1.02 / 1e6, n=n)))
+        rows.append(("methods", row("whole", "FSC-uniform", "accuracy", [0.9, 0.95, 0.94], n=n)))
+        rows.append(("methods", row("whole", "FSC-uniform", "peak_mb", 512, n=n)))
+    rows.append(("methods", row("whole", "SSC-OMP", "cpu_seconds", np.nan, n=3_000, note="stopped after 120 s")))
+    rows.append(("overhead", row("run", "2 cores", "seconds", 70, n=0, size="landmarks")))
+    rows.append(("overhead", row("run", "2 cores", "core_seconds_over_work", 1.4, n=0, size="landmarks")))
+    return pd.DataFrame([{"part": part, **values} for part, values in rows], columns=list(COLUMNS))
+
+
+def test_the_page_tells_what_was_measured():
+    text = page(Results(made_up_rows()), MADE)
+    assert "`lasso` is 5.0 times as fast as SPAMS with 300 landmarks; all solvers' objectives agree to 2e-10." in text
+    assert "6.0 times as fast as the same method" in text
+    assert "1,000,000 points take it 1.3 s and 0.5 GB, at accuracy 0.940" in text
+    assert "| `lasso` faster than SPAMS, m=300 | ≥ 4 times | 5 times |  |" in text
+    assert "| FSC-uniform after selection, exponent of n from 15,000 on | ≤ 1.03  | 1.02 |  |" in text
+    assert "| lasso | 1 | 1.2 | 50% | 3 | 1 | 2e-10 |  |" in text
+    assert "skipped: none here" in text
+    assert "stopped after 120 s" in text
+    assert "| embedding | 2 | 20% | 12 | 20% | 6.0 |" in text
+
+
+def test_a_bound_is_held_broken_or_unknown():
+    results = Results(made_up_rows(spams=3.0))
+    verdicts = {bound.what: bound.verdict(results) for bound in BOUNDS}
+    assert verdicts["`lasso` faster than SPAMS, m=300"] is False
+    assert verdicts["`lasso` faster than SPAMS on MNIST features"] is None
+    assert verdicts["Embedding and K-means, share of FSC-uniform"] is True
+    assert verdicts["Workflow: wall seconds x cores over the stages' CPU seconds"] is False
+
+
+def test_the_page_is_made_of_every_parts_own_file(tmp_path):
+    kept = tmp_path / "results" / "benchmarks"
+    kept.mkdir(parents=True)
+    for part, rows in made_up_rows().groupby("part"):
+        rows.to_csv(kept / f"{part}.csv", index=False)
+    (kept / "made.json").write_text("{}")
+    broken = write_page(tmp_path)
+    assert broken == ["Workflow: wall seconds x cores over the stages' CPU seconds"]
+    text = (tmp_path / "benchmarks.md").read_text()
+    assert "| | n = 3,000 | n = 15,000 | n = 1,000,000 |" in text
+    for name in ("benchmarks_methods.png", "benchmarks_coders.png"):
+        assert f"figures/{name}" in text
+        assert (tmp_path / "figures" / name).stat().st_size > 10_000
+
+
+def test_figures_draw_every_peer():
+    rows = made_up_rows()
+    lasso, stages, methods = (rows[rows["part"] == part] for part in ("lasso", "stages", "methods"))
+    assert len(plot_methods(methods).axes[0].lines) == methods["peer"].nunique()
+    assert len(plot_coders(lasso, stages, STAGES).axes[0].lines) == lasso["peer"].nunique()
+
+
+def test_peers_of_the_lasso_reach_the_same_objective(X):
+    X, landmarks, lam = X[:20], np.arange(0, 20, 2), 10.0
+    peers = lasso_peers(X, landmarks, lam, np.arange(20))
+    found = {name: lasso_quality(X, X[landmarks], peer.solve(), lam) for name, peer in peers.items()}
+    for name, (objective, violation) in found.items():
+        np.testing.assert_allclose(objective, found["lasso"][0], rtol=1e-6, err_msg=name)
+        assert violation < 1e-3, name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_omp_of_scikit_learn_leaves_the_point_itself_out(X):
+    before = X.copy()
+    codes = omp_one_by_one(X, np.arange(len(X)), 2)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_allclose(codes, code_omp(X, np.arange(len(X)), k=2).matrix.toarray(), atol=1e-9)
+
+
+def test_the_plain_search_finds_the_same_exemplars(X):
+    np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), farthest_first(X, 8, lam=10.0, first=3)[0])
+
+
+def test_functions_take_turns_after_a_round_that_does_not_count():
+    order, ticks = [], iter(range(100))
+    functions = {name: lambda name=name: order.append(name) for name in "ab"}
+    assert in_turn(functions, 2, clock=lambda: next(ticks)) == {"a": [1, 1], "b": [1, 1]}
+    assert order == list("ababab")
+
+
+def test_a_run_is_told_by_its_stages_and_its_log(tmp_path, monkeypatch, capsys):
+    log = tmp_path / ".snakemake/log/2026-01-02T030405.000000.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("Provided cores: 4\n")
+    end = datetime(2026, 1, 2, 3, 5, 5).timestamp()
+    os.utime(log, (end, end))
+    (tmp_path / "results/experiments/points").mkdir(parents=True)
+    for name, seconds in {"data": 20.0, "codes": 100.0}.items():
+        with writing(tmp_path / f"results/synthetic/n9/t00-01/{name}.h5") as writer:
+            for trial in (0, 1):
+                writer.add(trial, Record({"x": np.zeros(1)}, {"cpu_seconds": seconds / 2}))
+    monkeypatch.setattr("sys.argv", ["overhead.py", str(tmp_path)])
+    overhead.main()
+    found = {(r["peer"], r["quantity"]): r["least"] for r in json.loads(capsys.readouterr().out)}
+    assert found["4 cores", "seconds"] == 60
+    assert found["4 cores", "stage_cpu_seconds"] == 120
+    assert found["4 cores", "core_seconds_over_work"] == 2
+    assert found["coding", "cpu_seconds"] == 100
+    assert found["K-means", "cpu_seconds"] == 0

@@ -1,0 +1,90 @@
+"""What the documents say is there, is there, and their numbers are those of the tables."""
+
+import csv
+import json
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from lssc.paper.claims import judged
+
+REPO = Path(__file__).parents[3]
+tables = SimpleNamespace(**runpy.run_path(str(REPO / "docs/tables.py")))
+DOCUMENTS = sorted(
+    [*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *(REPO / f"{d}/README.md" for d in ("config", "data", "results"))]
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_every_relative_link_leads_somewhere(document):
+    links = re.findall(r"\]\(([^)#]+)\)", document.read_text())
+    missing = [link for link in links if "://" not in link and not (document.parent / link).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("document", tables.DOCUMENTS, ids=lambda path: path.name)
+def test_tables_in_documents_are_those_of_the_results(document):
+    assert tables.filled(document.read_text()) == document.read_text(), "run `make docs`"
+
+
+def test_a_table_shows_mean_and_spread_of_every_method_and_m():
+    rows = [row for row in csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()) if row["m"] == "200"]
+    values = [float(row["accuracy"]) for row in rows if row["method"] == "fsc_uniform"]
+    line = next(line for line in tables.accuracies("landmarks", 200).splitlines() if line.startswith("| FSC-uniform |"))
+    assert line.split("|")[3].strip() == f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}".replace("0.", ".")
+
+
+def test_a_table_of_growth_shows_each_stage_and_the_largest_memory():
+    rows = [row for row in csv.DictReader((REPO / "docs/results/scale/scores.csv").open()) if row["n"] == "60000"]
+    rows = [row for row in rows if row["method"] == "fsc_uniform"]
+    lines = tables.growth("scale").splitlines()
+    cells = [c.strip() for c in next(line for line in lines if line.startswith("| FSC-uniform | 60,000")).split("|")]
+    assert cells[7] == f"{np.mean([float(row['code_cpu_seconds']) for row in rows]):.2f}"
+    assert cells[10] == f"{max(float(row['peak_mb']) for row in rows) / 1024:.2f} GB"
+
+
+def test_low_rank_products_gave_the_accuracies_of_ssc_admm():
+    rows = list(csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()))
+    dense, low_rank = (
+        {row["trial"]: float(row["accuracy"]) for row in rows if row["method"] == method}
+        for method in ("ssc_admm", "ssc_admm_low_rank")
+    )
+    assert dense
+    assert {trial: low_rank[trial] for trial in dense} == pytest.approx(dense, abs=1e-3)
+
+
+def test_kept_claims_are_what_the_kept_tables_say():
+    scores, agreement = (
+        {path.parent.name: list(csv.DictReader(path.open())) for path in (REPO / "docs/results").glob(f"*/{name}.csv")}
+        for name in ("scores", "agreement")
+    )
+    assert json.loads(json.dumps(judged(scores, agreement))) == tables.judged()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "expected"),
+    [
+        ("mean", ["grid", "fsc", "m=6,9"], ".900 .250"),
+        ("mean", ["grid", "fsc", "seconds", "m=9"], "1.5"),
+        ("best", ["sweep", "fsc", "lam=5,10"], ".700 .800"),
+        ("best", ["sweep", "fsc", "scale_rows=true", "lam=10"], ".600"),
+        ("best", ["sweep", "fsc"], ".800"),
+    ],
+)
+def test_numbers_within_lines_are_means_and_best_settings(kind, words, expected, tmp_path, monkeypatch):
+    for folder in ("grid", "sweep"):
+        (tmp_path / "results" / folder).mkdir(parents=True)
+    scores = "method,m,accuracy,cpu_seconds\nfsc,6,1.0,1\nfsc,6,0.8,1\nfsc,9,0.2,1\nfsc,9,0.3,2\nesc,6,0.1,9\n"
+    (tmp_path / "results/grid/scores.csv").write_text(scores)
+    sweep = "method,setting,accuracy\n" + "".join(
+        f'fsc,"{{""lam"": {lam}, ""scale_rows"": {rows}}}",{value}\n'
+        for lam, rows, value in [(5, "true", 0.7), (10, "true", 0.6), (10, "false", 0.8)]
+    )
+    (tmp_path / "results/sweep/sweep.csv").write_text(sweep)
+    monkeypatch.setitem(tables.means.__globals__, "DOCS", tmp_path)
+    text = f"before <!-- {kind} {' '.join(words)} -->old<!-- end --> after"
+    assert tables.filled(text) == text.replace("old", expected)

@@ -1,0 +1,49 @@
+"""One set of versions, told three times: pyproject.toml, the lock and the conda environment."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import lssc
+
+REPO = Path(__file__).parents[3]
+PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+LOCK = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (REPO / "envs/requirements.lock").read_text(), re.MULTILINE))
+CONDA = yaml.safe_load((REPO / "envs/environment.yaml").read_text())["dependencies"]
+
+
+def conda_versions():
+    pip = next(entry["pip"] for entry in CONDA if isinstance(entry, dict))
+    entries = [entry for entry in CONDA if isinstance(entry, str) and "=" in entry] + pip
+    return {canonicalize_name(name): version for name, version in (re.split("=+", entry) for entry in entries)}
+
+
+@pytest.mark.parametrize("wanted", PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
+def test_the_lock_satisfies_every_requirement(wanted):
+    requirement = Requirement(wanted)
+    assert LOCK[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def test_the_conda_environment_names_the_locked_versions():
+    conda = conda_versions()
+    assert conda.pop("python") == "3.11"
+    assert conda == {name: LOCK[name] for name in conda}
+    needed = {canonicalize_name(Requirement(entry).name) for entry in PROJECT["dependencies"]}
+    # What an extra brings: conda knows no extras.
+    assert set(conda) == needed | {"pygments"}
+
+
+def test_the_lock_pins_by_hash_and_names_no_address():
+    text = (REPO / "envs/requirements.lock").read_text()
+    assert text.count("--hash=sha256:") > len(LOCK)
+    assert not re.search(r"https?://|file://|--index|--find-links", text)
+
+
+def test_the_version_is_told_once():
+    assert PROJECT["version"] == lssc.__version__
+    assert f"version: {lssc.__version__}" in (REPO / "CITATION.cff").read_text()

@@ -1,0 +1,243 @@
+"""The page of a run: whatever config and claims hold, it shows it, escapes it and asks nothing of the outside."""
+
+import base64
+import io
+import json
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.conftest import changed
+
+from lssc.errors import DamagedArtifact
+from lssc.pipeline.study.recipes import load
+from lssc.report.inlining import inlined
+from lssc.report.page import link, made_by, page
+
+HOSTILE = """<script>alert("x")</script>'&amp;{{ 7 * 7 }}"""
+FINDING = {
+    "what": "FSC minus ESC",
+    "where": "m = 9",
+    "unit": "difference of accuracy",
+    "estimate": 0.035,
+    "low": 0.01,
+    "high": 0.06,
+    "trials": 3,
+    "target": "above 0",
+    "holds": True,
+}
+CLAIM = {
+    "id": "a",
+    "source": "Fig. 1",
+    "reading": False,
+    "claim": "FSC wins",
+    "verdict": "holds",
+    "summary": "So it is.",
+    "findings": [],
+}
+MACHINE = {"system": "Linux", "processor": "P", "cores": 2}
+PROVENANCE = {
+    "library": "0.1.0",
+    "commit": "abc",
+    "python": "3.11",
+    "packages": {"numpy": "1.26.4"},
+    "machine": MACHINE,
+}
+
+
+class Page(HTMLParser):
+    """What a browser would make of it: tags with their attributes, and the text that people see."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.text += " "
+
+    def handle_data(self, data):
+        self.text += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def made(study, provenance=PROVENANCE):
+    """The files that the workflow would have made, with next to nothing in them."""
+    for path in map(Path, [*study.report_inputs(), study.paths.claims, study.paths.findings]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".png":
+            Image.new("RGB", (40, 30), "navy").save(path)
+        elif path.name == "provenance.json":
+            path.write_text(json.dumps(provenance))
+        elif path.name == "best.csv":
+            path.write_text(
+                'method,setting,accuracy,std,runs\nfsc,"{""lam"": 10, ""scale_rows"": false}",0.91,0.02,4\n'
+            )
+        else:
+            path.write_text("")
+        if path.name == "sweep.png":
+            path.with_suffix(".pdf").write_text("")
+    return study
+
+
+@pytest.fixture
+def page_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda config, claims=(): page(made(load(config)), list(claims))
+
+
+@pytest.fixture
+def full_config(small_config):
+    return changed(small_config, "run", ["grid", "line", "sweeping"])
+
+
+def test_sections_come_in_their_order_and_every_image_is_held(page_of, full_config):
+    text = page_of(full_config, [CLAIM])
+    shown = Page(text)
+    headings = ["Verdicts", "Figures", "Parameters", "Runtimes by stage", "Machine and versions", "Raw tables"]
+    places = [text.index(f"<h2>{heading}</h2>") for heading in headings]
+    assert places == sorted(places)
+    # One figure of `line`, the picture of the sweep, runtimes of `grid` and `line`.
+    assert len(shown.all("img")) == 4
+    assert all(image["src"].startswith("data:image/webp;base64,") and image["alt"] for image in shown.all("img"))
+
+
+def test_nothing_is_loaded_and_every_link_leads_to_a_file_beside_the_page(page_of, full_config):
+    text = page_of(full_config, [CLAIM])
+    shown = Page(text)
+    assert not re.search(r"https?:|@import|url\(", text)
+    assert not shown.all("script")
+    ids = {attributes["id"] for _, attributes in shown.tags if "id" in attributes}
+    for target in (attributes["href"] for attributes in shown.all("a")):
+        assert target[1:] in ids if target.startswith("#") else (Path("results/small") / target).is_file(), target
+
+
+def test_the_page_forbids_the_browser_to_load_anything(page_of, full_config):
+    [policy] = [m["content"] for m in Page(page_of(full_config)).all("meta") if "http-equiv" in m]
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def test_what_config_claims_and_machines_say_is_escaped(tmp_path, monkeypatch, full_config):
+    monkeypatch.chdir(tmp_path)
+    config = full_config
+    for where in ("methods.fsc.label", "datasets.plain.label", "experiments.line.title", "experiments.sweeping.title"):
+        config = changed(config, where, HOSTILE)
+    provenance = {**PROVENANCE, "commit": HOSTILE, "images": {"tiny": {"source": HOSTILE}}}
+    finding = {**FINDING, "what": HOSTILE, "where": HOSTILE, "unit": HOSTILE, "target": HOSTILE}
+    claim = {**dict.fromkeys(CLAIM, HOSTILE), "findings": [finding]}
+    text = page(made(load(config), provenance), [claim])
+    shown = Page(text)
+    assert not shown.all("script")
+    assert shown.text.count(HOSTILE) > 10
+    assert all(not key.startswith("on") for _, attributes in shown.tags for key in attributes)
+    # In attributes, too: quotes do not end them.
+    assert any(HOSTILE in image["alt"] for image in shown.all("img"))
+
+
+def test_a_claim_shows_its_verdict_in_words_and_its_findings(page_of, small_config):
+    parts = {**CLAIM, "verdict": "holds in part", "findings": [FINDING, {**FINDING, "holds": False, "estimate": -0.2}]}
+    shown = Page(page_of(small_config, [CLAIM, parts]))
+    words = " ".join(shown.text.split())
+    assert "1 × ✔ holds 1 × ◐ holds in part 0 × ✘ does not hold 0 × ? undecided 0 × – not run" in words
+    assert "+0.035 +0.010 to +0.060 difference of accuracy 3 above 0 ✔ yes" in words
+    assert "−0.200 +0.010 to +0.060 difference of accuracy 3 above 0 ✘ no" in words
+    assert len(shown.all("details")) == 1
+
+
+@pytest.mark.parametrize("run", [["grid"], ["sweeping"], ["line"]])
+def test_any_selection_of_experiments_has_a_page(page_of, small_config, run):
+    shown = Page(page_of(changed(small_config, "run", run), [{**CLAIM, "verdict": "not run", "summary": "no run"}]))
+    assert run[0] in shown.text
+    assert len(shown.all("img")) == {"grid": 1, "sweeping": 1, "line": 2}[run[0]]
+
+
+def test_pictures_of_images_are_shown(page_of, image_config):
+    config = changed(image_config, "experiments.seen.pictures", {"m": 6, "methods": ["fsc"]})
+    shown = Page(page_of(changed(config, "run", ["seen"])))
+    assert len(shown.all("img")) == 1 + 4
+    assert "first trial, m = 6" in shown.text
+
+
+def test_parameters_tell_who_set_them(page_of, image_config):
+    text = page_of(changed(image_config, "run", ["seen"]))
+    assert '<span class="param experiment">lam = 5</span>' in text
+    assert '<span class="param method">lam = 10</span>' in text
+    assert '<span class="param default">scale_rows = false</span>' in text
+
+
+def test_a_sweep_tells_what_it_tried_and_chose(page_of, small_config):
+    words = " ".join(Page(page_of(changed(small_config, "run", ["sweeping"]))).text.split())
+    assert "dataset = plain, raw; lam = 5, 10; scale_rows = true, false" in words
+    assert "lam = 10; scale_rows = false 0.910 0.020 4" in words
+    assert "Shown but not chosen: scale_rows." in words
+
+
+def test_experiments_of_different_commits_stand_side_by_side():
+    other = {**PROVENANCE, "commit": None}
+    groups = made_by({"a": PROVENANCE, "b": other, "c": PROVENANCE})
+    assert [(group["experiments"], group["facts"]["commit"]) for group in groups] == [
+        (["a", "c"], "abc"),
+        (["b"], "not known"),
+    ]
+
+
+def test_the_page_of_the_same_run_is_the_same(page_of, full_config):
+    assert page_of(full_config, [CLAIM]) == page_of(full_config, [CLAIM])
+
+
+def test_links_start_from_the_page_and_are_quoted():
+    assert link("results/demo/experiments/a b/x#1.csv", "results/demo/report.html") == "experiments/a%20b/x%231.csv"
+
+
+def test_an_image_is_shown_at_the_size_of_its_letters_on_paper(tmp_path, rng):
+    path = tmp_path / "noise.png"
+    Image.fromarray(rng.integers(256, size=(40, 1700, 3), dtype="uint8")).save(path)
+    shown = inlined(path)
+    assert (shown.width, shown.height) == (816, 19)
+    assert shown.uri.startswith("data:image/webp;base64,")
+
+
+HARMS = {
+    "cut short": lambda raw: raw[: len(raw) // 2],
+    "cut in its head": lambda raw: raw[:20],
+    "empty": lambda raw: b"",
+    "no image": lambda raw: b"<!doctype html>",
+    "another kind": lambda raw: b"P6 1 1 255 abc",
+    "too many pixels": lambda raw: raw[:16] + struct.pack(">II", 20_000, 20_000) + raw[24:],
+    "altered": lambda raw: raw[:60] + bytes(20) + raw[80:],
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_an_image_that_is_damaged_is_told_as_such(tmp_path, rng, harm):
+    path = tmp_path / "noise.png"
+    Image.fromarray(rng.integers(256, size=(20, 20, 3), dtype="uint8")).save(path)
+    raw = bytearray(harm(path.read_bytes()))
+    # The head's own checksum fits.
+    raw[29:33] = struct.pack(">I", zlib.crc32(raw[12:29])) if len(raw) > 33 else raw[29:33]
+    path.write_bytes(raw)
+    with pytest.raises(DamagedArtifact, match=rf"^{path}: is no picture that can be shown \("):
+        inlined(path)
+
+
+def test_an_image_that_is_missing_is_no_damage(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        inlined(tmp_path / "noise.png")
+
+
+def test_a_plot_keeps_its_colours(tmp_path):
+    path = tmp_path / "plot.png"
+    pixels = np.full((60, 80, 3), 255, dtype="uint8")
+    pixels[20:30] = (1, 115, 178)
+    Image.fromarray(pixels).save(path)
+    content = base64.b64decode(inlined(path).uri.partition(",")[2])
+    with Image.open(io.BytesIO(content)) as image:
+        assert np.abs(np.asarray(image.convert("RGB")).astype(int) - pixels).max() <= 2

@@ -1,0 +1,69 @@
+import json
+
+import pytest
+
+from lssc.report.sweeps import best_settings, sweep_table
+
+
+def rows(*entries):
+    return [{"method": m, "setting": json.dumps(s), "accuracy": a} for m, s, a in entries]
+
+
+def chosen(table, held=None):
+    return {row["method"]: json.loads(row["setting"]) for row in best_settings(table, held or {})}
+
+
+def test_the_setting_of_the_highest_mean_is_chosen_for_each_method():
+    table = rows(
+        ("a", {"lam": 1}, 0.9), ("a", {"lam": 2}, 0.8), ("b", {"k": 1}, 0.2),
+        ("a", {"lam": 1}, 0.1), ("a", {"lam": 2}, 0.7), ("b", {"k": 2}, 0.3),
+    )  # fmt: skip
+    assert chosen(table) == {"a": {"lam": 2}, "b": {"k": 2}}
+
+
+def test_mean_spread_and_number_of_runs_are_told():
+    (row,) = best_settings(rows(("a", {"lam": 1}, 0.5), ("a", {"lam": 1}, "0.7")), {})
+    assert row["accuracy"] == pytest.approx(0.6)
+    assert row["std"] == pytest.approx(0.1)
+    assert row["runs"] == 2
+
+
+def test_of_equal_settings_the_first_counts():
+    table = rows(("a", {"lam": 5}, 0.5), ("a", {"lam": 1}, 0.5), ("a", {"lam": 9}, 0.5))
+    assert chosen(table) == {"a": {"lam": 5}}
+    assert chosen(table[::-1]) == {"a": {"lam": 9}}
+
+
+def test_a_held_key_keeps_the_methods_own_value():
+    table = rows(
+        ("a", {"lam": 1, "scale": False}, 0.5),
+        ("a", {"lam": 2, "scale": True}, 0.9),
+        ("a", {"lam": 3, "scale": False}, 0.6),
+        ("b", {"lam": 1, "scale": False}, 0.5),
+        ("b", {"lam": 2, "scale": True}, 0.9),
+    )
+    held = {"a": {"scale": False}, "b": {"scale": True}}
+    assert chosen(table, held) == {"a": {"lam": 3, "scale": False}, "b": {"lam": 2, "scale": True}}
+
+
+def test_held_keys_that_were_not_swept_do_not_matter():
+    table = rows(("a", {"lam": 1}, 0.5), ("a", {"lam": 2}, 0.9))
+    assert chosen(table, {"a": {"scale": True}, "z": {"lam": 7}}) == {"a": {"lam": 2}}
+
+
+def test_a_whole_number_in_a_setting_equals_the_same_float_held():
+    assert chosen(rows(("a", {"lam": 10}, 0.5), ("a", {"lam": 20}, 0.9)), {"a": {"lam": 10.0}}) == {"a": {"lam": 10}}
+
+
+def test_the_table_of_a_sweep_has_a_row_for_every_method_and_setting():
+    table = sweep_table(rows(("a", {"k": 1}, 0.2), ("b", {"k": 1}, 0.5), ("a", {"k": 2}, 0.4), ("a", {"k": 1}, 0.4)))
+    assert [(row["method"], row["setting"], row["runs"]) for row in table] == [
+        ("a", '{"k": 1}', 2),
+        ("b", '{"k": 1}', 1),
+        ("a", '{"k": 2}', 1),
+    ]
+    assert table[0]["accuracy"] == pytest.approx(0.3)
+
+
+def test_no_rows_give_no_settings():
+    assert best_settings([], {"a": {"scale": True}}) == []

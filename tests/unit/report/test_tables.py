@@ -1,0 +1,74 @@
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from lssc.errors import DamagedArtifact
+from lssc.pipeline.store.artifacts import Record, writing
+from lssc.pipeline.study.recipes import load
+from lssc.report.tables import COLUMNS, as_csv, score_rows
+
+
+@pytest.fixture
+def study(small_config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return load(small_config)
+
+
+def write_scores(study, experiment, trials_of=lambda run: run.block.trials, **scores):
+    for i, run in enumerate(study.experiments[experiment].runs()):
+        with writing(Path(study.paths.scores.format(**run.wildcards))) as writer:
+            for trial in trials_of(run):
+                values = dict.fromkeys(COLUMNS, 0.123456789) | {"accuracy": i + trial / 10, "converged": True} | scores
+                writer.add(trial, Record({}, {"scores": values}))
+
+
+def test_there_is_a_row_for_every_run_and_trial_in_order(study):
+    write_scores(study, "grid")
+    rows = list(score_rows(study, "grid"))
+    expected = [(run.method.id, run.n, run.m, t) for run in study.experiments["grid"].runs() for t in run.block.trials]
+    assert [(row["method"], row["n"], row["m"], row["trial"]) for row in rows] == expected
+    assert {row["dataset"] for row in rows if row["method"] == "esc"} == {"raw"}
+    assert rows[0]["label"] == "FSC"
+    assert "setting" not in rows[0]
+
+
+def test_numbers_are_rounded_for_people_and_for_diffs(study):
+    write_scores(study, "grid")
+    row = next(score_rows(study, "grid"))
+    assert (row["seconds"], row["peak_mb"], row["converged"]) == (0.123457, 0.1, True)
+
+
+def test_a_sweep_tells_its_settings(study):
+    write_scores(study, "sweeping")
+    rows = list(score_rows(study, "sweeping"))
+    assert rows[0]["setting"] == '{"dataset": "plain", "lam": 5, "scale_rows": true}'
+    assert len({row["setting"] for row in rows if row["method"] == "fsc"}) == 8
+
+
+def test_the_csv_can_be_read_back(study):
+    write_scores(study, "sweeping")
+    rows = list(score_rows(study, "sweeping"))
+    again = list(csv.DictReader(io.StringIO(as_csv(rows))))
+    assert [{k: str(v) for k, v in row.items()} for row in rows] == again
+
+
+def test_scores_that_miss_a_trial_are_named(study):
+    write_scores(study, "grid", trials_of=lambda run: run.block.trials[:-1])
+    with pytest.raises(DamagedArtifact, match=r"scores\.h5"):
+        list(score_rows(study, "grid"))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, 1e101, None, "1", True])
+@pytest.mark.parametrize("key", ["accuracy", "seconds", "peak_mb"])
+def test_scores_that_cannot_be_counted_with_are_refused(study, key, value):
+    write_scores(study, "grid", **{key: value})
+    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
+        list(score_rows(study, "grid"))
+
+
+def test_a_number_does_not_tell_whether_a_method_converged(study):
+    write_scores(study, "grid", converged=1)
+    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
+        list(score_rows(study, "grid"))

@@ -1,1 +1,0 @@
-"""One file per feature transform of images; `lssc.registry` finds it by its file name."""

@@ -1,0 +1,22 @@
+"""Write every point as a sparse combination of the landmarks."""
+
+import numpy as np
+
+from lssc.parts.timing import timed
+from lssc.pipeline.store.artifacts import Record, csr_arrays
+from lssc.pipeline.trials import Trial, run_stage
+
+
+def code_points(trial: Trial) -> Record:
+    X, indices = trial.rows("data", "X"), trial.array("landmarks", "indices", below=trial.n)
+    least = trial.n if trial.part.needs_all else 1
+    fit = len(np.unique(indices)) == len(indices) >= least
+    trial.inputs["landmarks"].require(fit, f"has {len(indices)} landmarks; needs {least} or more, each once")
+    rng = trial.rng("codes", trial.part.name)
+    given = {"n_clusters": trial.recipe["n_clusters"], "rng": rng, "threads": trial.threads}
+    codes, spent = timed(trial.part, X, indices, **given, **trial.params)
+    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **spent})
+
+
+if __name__ == "__main__":
+    run_stage(code_points, inputs=("data", "landmarks"))

@@ -1,0 +1,43 @@
+"""Bring the features of a whole collection to fewer dimensions: principal components of all images."""
+
+import argparse
+import contextlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from lssc.errors import telling
+from lssc.linalg.pca import Pca, fit_pca, flat_features
+from lssc.parts.timing import timed
+from lssc.pipeline.store.artifacts import reading, writing
+from lssc.pipeline.store.features import ONLY, Features, feature_record
+
+
+def reduce_features(features: Features, *, path_maximum: bool, centre: bool, dim: int) -> tuple[Pca, np.ndarray]:
+    """The principal components of all images, and the images' coordinates."""
+
+    def flat():
+        return (flat_features(block, path_maximum=path_maximum) for block in features.blocks())
+
+    pca = fit_pca(flat(), dim=dim, centre=centre)
+    return pca, np.concatenate([pca.project(block).astype(np.float32) for block in flat()])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--features", type=Path, nargs="+", required=True)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--code", default="", help="fingerprint of the code")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    with telling(args.out), contextlib.ExitStack() as stack:
+        features = Features([stack.enter_context(reading(path)) for path in args.features])
+        (pca, reduced), spent = timed(reduce_features, features, **args.recipe)
+        facts = {**spent, "recipe": args.recipe, "variances": pca.variances.tolist()}
+        with writing(args.out, args.recipe, args.code) as writer:
+            writer.add(ONLY, feature_record(reduced, features.labels, facts))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""One file per selector; `lssc.registry` finds it by its file name."""

@@ -1,1 +1,0 @@
-"""One file per place that image collections come from; `lssc.registry` finds it by its file name."""
