@@ -95,9 +95,9 @@ def section(place: int, claim: dict) -> str:
 
 
 def finding(f: dict) -> str:
-    from lssc.paper.claims import number
+    from lssc.report.units import format_number
 
-    estimate, low, high = (number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
+    estimate, low, high = (format_number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
     met = {True: "✔", False: "✘", None: "?"}[f["holds"]]
     cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], met
     return f"| {' | '.join(map(str, cells))} |"

@@ -26,9 +26,13 @@ from lssc.pipeline.snakemake.fingerprint import fingerprint
 from lssc.pipeline.config.plain import as_json
 from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.parts.registry import module_of
+from lssc.paper.own_claims import read_own_claims
 
+own_claims = [config["claims"]] if "claims" in config else []
 try:
     study = load(config)
+    for path in own_claims:
+        read_own_claims(path, config)
 except ConfigError as error:
     raise WorkflowError(str(error)) from None
 

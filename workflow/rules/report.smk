@@ -100,6 +100,7 @@ rule check_claims:
     input:
         scores=judged("scores.csv"),
         agreement=judged("agreement.csv", study.comparing),
+        own=own_claims,
     output:
         claims=paths.claims,
         findings=report(
@@ -118,7 +119,7 @@ rule check_claims:
     params:
         code=fingerprint("lssc.paper.check_claims"),
     shell:
-        "python -m lssc.paper.check_claims --scores {input.scores:q} --agreement {input.agreement:q}"
+        "python -m lssc.paper.check_claims --scores {input.scores:q} --agreement {input.agreement:q} --own {input.own:q}"
         " --out {output.claims:q} --table {output.findings:q} 2> {log:q}"
 
 

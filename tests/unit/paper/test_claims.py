@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lssc.paper.claims import CLAIMS, above, at_least, at_most, between, judged, number, place
+from lssc.paper.claims import CLAIMS
+from lssc.paper.findings import above, at_least, at_most, between, format_sizes
 from lssc.paper.intervals import Interval, mean_interval, ratio_interval
+from lssc.paper.verdicts import judge_all
+from lssc.report.units import format_number
 
 NAMES = {
     "fsc_uniform": "FSC-uniform",
@@ -75,7 +78,7 @@ def agreement(sine=1e-12, labels=1.0):
 
 
 def verdicts(scores, agreed):
-    return {claim["id"]: claim for claim in judged(scores, agreed)}
+    return {claim["id"]: claim for claim in judge_all(CLAIMS, scores, agreed)}
 
 
 def test_every_claim_holds_where_the_paper_is_right():
@@ -246,7 +249,9 @@ def test_a_time_of_zero_or_two_sizes_at_once_are_no_evidence():
 
 
 def test_a_reading_is_marked_as_one():
-    assert [claim["id"] for claim in judged({}, {}) if claim["reading"]] == ["beats_esc_on_mnist_at_lambda_3"]
+    assert [claim["id"] for claim in judge_all(CLAIMS, {}, {}) if claim["reading"]] == [
+        "beats_esc_on_mnist_at_lambda_3"
+    ]
 
 
 def test_the_interval_is_students(rng):
@@ -272,9 +277,9 @@ def test_a_ratio_and_its_inverse_have_inverse_intervals(rng):
 
 
 def test_numbers_and_places_read_well():
-    assert number(0.0349, "difference of accuracy") == "+0.035"
-    assert number(0.9241, "accuracy") == "0.924"
-    assert number(5635.2, "ratio of CPU seconds") == "5,635"
-    assert number(1.0123, "exponent of n") == "1.01"
-    assert number(3.2e-15, "sine") == "3.2e−15"
-    assert place({"n": 15000}) == "n = 15,000"
+    assert format_number(0.0349, "difference of accuracy") == "+0.035"
+    assert format_number(0.9241, "accuracy") == "0.924"
+    assert format_number(5635.2, "ratio of CPU seconds") == "5,635"
+    assert format_number(1.0123, "exponent of n") == "1.01"
+    assert format_number(3.2e-15, "sine") == "3.2e−15"
+    assert format_sizes({"n": 15000}) == "n = 15,000"

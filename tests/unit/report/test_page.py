@@ -40,6 +40,7 @@ CLAIM = {
     "summary": "So it is.",
     "findings": [],
 }
+CONTENTS = "Verdicts Figures Parameters Runtimes by stage Machine and versions Raw tables "
 MACHINE = {"system": "Linux", "processor": "P", "cores": 2}
 PROVENANCE = {
     "library": "0.1.0",
@@ -146,10 +147,20 @@ def test_a_claim_shows_its_verdict_in_words_and_its_findings(page_of, small_conf
     parts = {**CLAIM, "verdict": "holds in part", "findings": [FINDING, {**FINDING, "holds": False, "estimate": -0.2}]}
     shown = Page(page_of(small_config, [CLAIM, parts]))
     words = " ".join(shown.text.split())
-    assert "1 × ✔ holds 1 × ◐ holds in part 0 × ✘ does not hold 0 × ? undecided 0 × – not run" in words
+    assert "2 claims of the paper: 1 × ✔ holds 1 × ◐ holds in part Verdicts" in words.replace(CONTENTS, "")
     assert "+0.035 +0.010 to +0.060 difference of accuracy 3 above 0 ✔ yes" in words
     assert "−0.200 +0.010 to +0.060 difference of accuracy 3 above 0 ✘ no" in words
     assert len(shown.all("details")) == 1
+
+
+def test_own_claims_are_counted_apart_and_claims_not_run_are_folded(page_of, small_config):
+    own = {**CLAIM, "claim": "Mine wins", "own": True}
+    missing = {**CLAIM, "claim": "ESC wins", "verdict": "not run", "summary": "Needs experiment x."}
+    text = page_of(small_config, [own, missing, CLAIM, {**CLAIM, "reading": True}])
+    words = " ".join(Page(text).text.split())
+    assert "1 claim of one's own: 1 × ✔ holds 2 claims of the paper: 1 × ✔ holds 1 × – not run" in words
+    folded = text.index("<summary>1 claim was not run</summary>")
+    assert text.index("Mine wins") < text.index("FSC wins") < folded < text.index("ESC wins")
 
 
 @pytest.mark.parametrize("run", [["grid"], ["sweeping"], ["line"]])

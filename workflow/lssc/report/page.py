@@ -17,11 +17,11 @@ from typing import Any
 from urllib.parse import quote
 
 from lssc import __version__
-from lssc.paper.claims import number
 from lssc.parts.registry import find
 from lssc.pipeline.store.files import read_text
 from lssc.pipeline.study.recipes import PICTURES, STAGES, Experiment, Method, Study
 from lssc.report.inlining import inlined
+from lssc.report.units import format_number
 
 TEMPLATE = Path(__file__).parent / "page.html"
 # In the order of display; the sign tells them apart where colours do not.
@@ -55,10 +55,11 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         version=__version__,
         results=study.results,
         seed=study.seed,
-        claims=claims,
+        judged=[claim for claim in claims if claim["verdict"] != "not run"],
+        not_run=[claim for claim in claims if claim["verdict"] == "not run"],
         verdicts=VERDICTS,
-        number=number,
-        counts=Counter(claim["verdict"] for claim in claims if not claim["reading"]),
+        format_number=format_number,
+        counts=count_verdicts(claims),
         claim_files=[study.paths.claims, study.paths.findings],
         experiments=experiments,
         made=made,
@@ -66,6 +67,16 @@ def page(study: Study, claims: Sequence[Mapping[str, Any]]) -> str:
         sources={id: source["source"] for e in experiments for id, source in e["made"].get("images", {}).items()},
         inlined={str(path): inlined(path) for path in images},
     )
+
+
+def count_verdicts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Counter]:
+    """Whose claims -> how many have each verdict. A reading of the paper is not one of its claims."""
+    counts: dict[str, Counter] = {}
+    for claim in claims:
+        if not claim["reading"]:
+            whose = "of one's own" if claim.get("own") else "of the paper"
+            counts.setdefault(whose, Counter())[claim["verdict"]] += 1
+    return counts
 
 
 def template_fingerprint() -> str:

@@ -27,20 +27,21 @@ def config_problems(config: Mapping[str, Any]) -> list[str]:
     """One line per problem: key, value, what would be right. What needs sizes to be known is left to the recipes."""
     return (
         plain_problems(config)
-        or _shape_problems(config)
+        or shape_problems(config)
         or _reference_problems(config)
         or [*_sweeps_problems(config), *_amount_problems(config), *_folder_problems(config)]
     )
 
 
-def _shape_problems(config: Mapping[str, Any]) -> list[str]:
+def shape_problems(config: Mapping[str, Any], schema: Path = SCHEMA) -> list[str]:
+    """One line for everything in a config, or another file of plain data, that its schema does not allow."""
     import yaml
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
     # In JSON 3.0 is an integer; in Python it is no number of trials.
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(SCHEMA.read_bytes()))
+    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(schema.read_bytes()))
     errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
     return [line for error in errors for line in _shape_lines(error)]
 
@@ -56,7 +57,7 @@ def _shape_lines(error: Any) -> list[str]:
         missing = [key for key in error.validator_value if key not in error.instance]
         return [f"{place([*error.absolute_path, key])}: missing" for key in missing]
     if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
-        return [f"{where}: {error.instance!r} is not allowed; {error.schema['description']}"]
+        return [f"{where or 'top level'}: {error.instance!r} is not allowed; {error.schema['description']}"]
     return [f"{where or 'top level'}: {brief(error.instance)} {_wanted(error)}"]
 
 
@@ -94,6 +95,7 @@ _TYPES = {
     "array": "a list",
     "string": "text",
     "integer": "a whole number",
+    "number": "a number",
     "boolean": "true or false",
 }
 
