@@ -48,7 +48,6 @@ def write(path, *records):
 @pytest.mark.parametrize("array", [X, LABELS, X.reshape(15, 2, 4), X[:0], X.astype(">f4")], ids=lambda a: str(a.shape))
 def test_an_array_in_blocks_is_the_array(tmp_path, array, size):
     assert_array_equal(in_blocks(array, size).whole(), array)
-    assert Record({"a": in_blocks(array, size)}).content == Record({"a": array}).content
     whole = write(tmp_path / "whole.h5", Record({"b": LABELS, "a": array}))
     blocks = write(tmp_path / "blocks.h5", Record({"b": LABELS, "a": in_blocks(array, size)}))
     assert whole.read_bytes()[HEAD:] == blocks.read_bytes()[HEAD:]
@@ -138,18 +137,6 @@ def test_stored_rows_are_had_in_no_other_way(stored, some):
         stored[some]
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, 1e155])
-def test_stored_rows_that_compiled_code_cannot_take_are_refused_when_they_are_read(tmp_path, nothing_held, wrong):
-    forged = X.copy()
-    forged[17, 2] = wrong
-    with reading(write(tmp_path / "x.h5", Record({"X": forged}))) as reader:
-        stored = reader.rows(0, "X")
-        assert_array_equal(stored[:17], X[:17])
-        for some in (slice(10, 20), np.array([3, 17])):
-            with pytest.raises(DamagedArtifact, match=r"x\.h5: has numbers in /trial_000/X that are not finite, or"):
-                stored[some]
-
-
 def test_stored_rows_do_not_turn_into_an_array_by_accident(stored):
     with pytest.raises(TypeError, match="a slice or an array of indices"):
         np.linalg.norm(stored, axis=1)
@@ -158,6 +145,8 @@ def test_stored_rows_do_not_turn_into_an_array_by_accident(stored):
 def test_a_trial_is_copied_without_being_read(tmp_path, monkeypatch):
     record = Record({"X": X, "labels": LABELS}, {"seconds": 2})
     path = write(tmp_path / "old.h5", Record({}), record)
+    with reading(path) as reader:
+        content = reader.content(1)
     monkeypatch.setattr("h5py.Dataset.__getitem__", lambda *_: pytest.fail("read"))
     with reading(path) as reader, writing(tmp_path / "new.h5") as writer:
         writer.copy(1, reader)
@@ -165,7 +154,8 @@ def test_a_trial_is_copied_without_being_read(tmp_path, monkeypatch):
     with reading(tmp_path / "new.h5") as reader:
         assert reader.trials == [1]
         assert reader.facts(1) == record.facts
-        assert reader.content(1) == reader.record(1).content == record.content
+        assert reader.content(1) == content
+        assert_array_equal(reader.array(1, "X"), X)
 
 
 def test_a_trial_that_is_not_there_cannot_be_copied(tmp_path):
@@ -253,7 +243,6 @@ def test_points_in_blocks_give_the_same_data(tmp_path, monkeypatch, unit_norm):
     monkeypatch.setattr(rows, "HELD", 0)
     with reading(generate(tmp_path / "blocks.h5", unit_norm)) as reader:
         found = reader.record(0)
-        assert reader.content(0) == found.content
     assert_allclose(found.arrays["X"], expected.arrays["X"], rtol=0, atol=1e-14)
     assert_array_equal(found.arrays["labels"], expected.arrays["labels"])
 

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import h5py
 import numpy as np
 import pytest
@@ -43,7 +45,7 @@ def make(folder, calls):
 
 def records(path):
     with reading(path) as reader:
-        return {trial: reader.record(trial) for trial in reader.trials}
+        return {t: SimpleNamespace(**vars(reader.record(t)), content=reader.content(t)) for t in reader.trials}
 
 
 def test_every_trial_of_the_block_is_there_and_of_no_other(make, calls):
@@ -142,7 +144,7 @@ def write_input(folder, block, values, seconds=1.0):
 def test_trials_are_taken_over_only_if_their_inputs_have_the_same_content(make, calls, folder):
     def double(trial):
         calls.append(trial.number)
-        return Record({"x": 2 * trial.read("input").arrays["v"]})
+        return Record({"x": 2 * trial.array("input", "v")})
 
     old = write_input(folder, "t00-01", {0: 10.0, 1: 11.0})
     make("t00-01", compute=double, inputs={"input": old})
@@ -175,7 +177,7 @@ def test_a_trial_reads_its_own_inputs_and_their_facts(make, folder):
     path = write_input(folder, "t00-01", {0: 10.0, 1: 11.0}, seconds=3.0)
 
     def copy(trial):
-        return Record({"x": trial.read("input").arrays["v"]}, {"took": trial.facts("input")["seconds"]})
+        return Record({"x": trial.array("input", "v")}, {"took": trial.facts("input")["seconds"]})
 
     made = records(make("t01-01", compute=copy, inputs={"input": path}))
     assert made[1].arrays["x"].tolist() == [11.0]

@@ -36,9 +36,6 @@ class Trial:
     features: Features
     threads: int = 1
 
-    def read(self, name: str) -> Record:
-        return self.inputs[name].record(self.number)
-
     def array(self, name: str, array: str, **expected: int) -> np.ndarray:
         """One array of an input, without reading the others; what is expected of it is in `Reader.array`."""
         return self.inputs[name].array(self.number, array, **expected)

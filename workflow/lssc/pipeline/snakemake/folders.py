@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lssc.errors import InputError, set_aside
-from lssc.pipeline.store.artifacts import is_foreign, is_intact
 from lssc.pipeline.store.files import is_altered, is_seal, is_temporary, sealed
+from lssc.pipeline.store.heads import is_artifact, is_intact
 from lssc.pipeline.store.locks import FOLDERS, RUN, Owner, enter_owner, is_locked, lock, owner_of
 
 # Seconds that what is told to end may take for it; Slurm itself gives a job 30 between the first signal and the last.
@@ -90,7 +90,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _damaged(path: Path) -> Path | None:
     """The artifact, or the file that belongs to a seal, if it is damaged; the folder may hold files of others, too."""
     if path.suffix == ".h5":
-        return path if not is_foreign(path) and not is_intact(path) else None
+        return path if is_artifact(path) and not is_intact(path) else None
     if is_seal(path) and sealed(path).is_file() and is_altered(sealed(path), path):
         return sealed(path)
     return None

@@ -154,7 +154,7 @@ def _know_by_files(workflow: Any) -> Callable:
             if job.rule.name == "fetch_images" or not await file.exists():
                 return True
             if file.endswith(".h5"):
-                from lssc.pipeline.store.artifacts import is_made_by
+                from lssc.pipeline.store.heads import is_made_by
 
                 return is_made_by(Path(file), json.loads(job.params.recipe), job.params.code)
             return persistence.metadata(file) is not None

@@ -5,13 +5,12 @@ from lssc.pipeline.store.artifacts import Record
 from lssc.pipeline.trials import Trial, run_stage
 
 UNITS = ("seconds", "cpu_seconds")
-SPENT = (*UNITS, "peak_mb")
 TIMED = {"select": "landmarks", "code": "codes", "embed": "embedding", "cluster": "labels"}
 
 
 def score_labels(trial: Trial) -> Record:
     values = scores(*(trial.array(name, "labels", rows=trial.n) for name in ("data", "labels")))
-    spent = {stage: trial.inputs[name].numbers(trial.number, SPENT) for stage, name in TIMED.items()}
+    spent = {stage: trial.facts(name) for stage, name in TIMED.items()}
     for unit in UNITS:
         values[unit] = sum(facts[unit] for facts in spent.values())
         values |= {f"{stage}_{unit}": facts[unit] for stage, facts in spent.items()}

@@ -1,4 +1,4 @@
-"""The features of an image collection, in one file or in shards."""
+"""Reads the features of an image collection, kept in one file or in shards."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from lssc.pipeline.store.artifacts import Reader, Record
 from lssc.types import IndexArray
 
-# Feature files hold one record; trials are drawn from it.
+# The trial number of a feature file's one record; datasets draw their trials from it.
 ONLY = 0
 
 
 def feature_record(features: np.ndarray, labels: np.ndarray, facts: dict) -> Record:
-    """What a feature file holds: one row of features (any shape) and one class per image."""
+    """The record of a feature file: one row of features (of any shape) and one class per image."""
     return Record({"features": features, "labels": labels}, facts)
 
 
 class Features:
-    """Files that together hold all rows of a collection, in order. Never more than one file's rows are in memory."""
+    """Files that together hold all rows of a collection, in order. Reads one file at a time."""
 
     def __init__(self, files: Sequence[Reader]) -> None:
         self._files = files
@@ -34,17 +34,12 @@ class Features:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """The features, file by file."""
-        shape = None
-        for file in self._files:
-            block = file.array(ONLY, "features", rows=len(file.array(ONLY, "labels")))
-            shape = shape or block.shape[1:]
-            file.require(block.shape[1:] == shape, f"has features of the shape {block.shape[1:]}, others {shape}")
-            yield block
+        return (file.array(ONLY, "features") for file in self._files)
 
-    def rows(self, wanted: IndexArray) -> np.ndarray:
-        """The features of these rows, in the order asked for."""
-        order = np.argsort(wanted, kind="stable")
-        ascending = wanted[order]
+    def rows(self, indices: IndexArray) -> np.ndarray:
+        """The features of these rows, in the order of the indices."""
+        order = np.argsort(indices, kind="stable")
+        ascending = indices[order]
         parts, start = [], 0
         for block in self.blocks():
             inside = ascending[(ascending >= start) & (ascending < start + len(block))]
