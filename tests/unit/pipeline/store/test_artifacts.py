@@ -184,7 +184,7 @@ def test_refuses_altered_text(tmp_path):
     seal_of(path).unlink()
     assert read_text(path) == "é,2\n"
     path.write_bytes(b"\xff")
-    with pytest.raises(DamagedArtifact, match="is no text"):
+    with pytest.raises(DamagedArtifact, match="is not UTF-8 text"):
         read_text(path)
 
 

@@ -1,7 +1,6 @@
-"""Files appear whole or not at all, in the name of the run that owns their folder, and an altered one is found out.
+"""Writes files whole or not at all, and keeps a checksum of each in a hidden file beside it, its seal.
 
-What is written carries, in its first bytes or in a hidden file beside it, its checksum and the time it was written. A
-file that still has that time was not touched since; any other is compared with its checksum.
+A file with the time and size at which it was written counts as unaltered; any other is compared with its checksum.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from lssc.pipeline.store.locks import allowed_to_write
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path; the file written there takes the path's place once it is safely on disk."""
+    """A temporary name beside the path; the file written there replaces the path once it is on disk."""
     with allowed_to_write():
         path.parent.mkdir(parents=True, exist_ok=True)
-        # What a killed process left behind. A living one would hold the folder.
+        # Left by a killed process; a living one would hold the folder's lock.
         for stale in path.parent.glob(f".{path.name}.*.tmp"):
             stale.unlink(missing_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # as `is_temporary` knows it
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")  # the pattern of `is_temporary`
         try:
             yield temporary
             _sync(temporary)
@@ -41,10 +40,10 @@ def is_temporary(path: Path) -> bool:
 
 @contextlib.contextmanager
 def sealing(path: Path) -> Iterator[Path]:
-    """As `replacing`, and the checksum goes to a hidden file beside it."""
+    """As `replacing`, and writes the seal."""
     with replacing(path) as temporary:
         yield temporary
-        # On a network file system the time is settled once the file is.
+        # On a network file system the time may change until the file is on disk.
         _sync(temporary)
         seal = f"{sha256(temporary)} {stamp(temporary)}\n"
     with replacing(seal_of(path)) as temporary:
@@ -58,14 +57,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str:
-    """A text file as it was written; DamagedArtifact if its seal says otherwise. One without is taken as it is."""
+    """Read a text file; DamagedArtifact if it does not match its seal. A file without one is not checked."""
     content, seal = path.read_bytes(), seal_of(path)
     if is_seal(seal) and not seal.read_text().startswith(hashlib.sha256(content).hexdigest()):
         raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
-        raise DamagedArtifact(path, "is no text") from None
+        raise DamagedArtifact(path, "is not UTF-8 text") from None
 
 
 def seal_of(path: Path) -> Path:
@@ -73,7 +72,7 @@ def seal_of(path: Path) -> Path:
 
 
 def is_seal(path: Path) -> bool:
-    """Whether a file is a seal of ours; others keep checksums, too."""
+    """Whether a file is a seal; other programs have checksum files, too."""
     if not (path.name.startswith(".") and path.name.endswith(".sha256") and path.is_file()):
         return False
     with path.open("rb") as file:
@@ -86,9 +85,9 @@ def sealed(seal: Path) -> Path:
 
 
 def is_altered(path: Path, seal: Path) -> bool:
-    """Whether a file differs from what was written; one that has the time and size of then is taken at its word.
+    """Whether a file differs from what was written: compare time and size; hash only if they differ.
 
-    Where only the time differs, as Snakemake touches what jobs have made, it is entered anew.
+    Snakemake touches the outputs of jobs, so a new time is entered where the content is the same.
     """
     digest, _, written = seal.read_text().strip().partition(" ")
     if stamp(path) == written:
@@ -101,20 +100,20 @@ def is_altered(path: Path, seal: Path) -> bool:
 
 
 def stamp(path: Path) -> str:
-    """Tells, as good as any clock can, whether a file was touched."""
-    found = path.stat()
-    return f"{found.st_mtime_ns} {found.st_size}"
+    """Time and size: differs if a file was written to since."""
+    status = path.stat()
+    return f"{status.st_mtime_ns} {status.st_size}"
 
 
 def sha256(path: Path, skip: int = 0) -> str:
-    """The checksum of a file behind its first so many bytes."""
+    """The checksum of a file, without its first `skip` bytes."""
     with path.open("rb") as file:
         file.seek(skip)
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _sync(path: Path) -> None:
-    """Have a file or folder reach the disk."""
+    """Flush a file or folder to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
