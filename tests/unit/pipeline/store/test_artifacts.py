@@ -1,16 +1,12 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -315,33 +311,11 @@ def test_reports_full_disk(path, tmp_path, monkeypatch):
     assert not (tmp_path / "b.h5").exists()
 
 
-def verdict(path):
-    """The result of reading in a child process: HDF5 may crash or loop on altered bytes."""
-    child = os.fork()
-    if child == 0:
-        signal.alarm(2)
-        code = 3
-        try:
-            code = 0 if same(read(path), RECORDS) else 2
-        except DamagedArtifact:
-            code = 1
-        finally:
-            os._exit(code)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return f"killed by signal {os.WTERMSIG(status)}"
-    return ["same", "damaged", "DIFFERENT ARRAYS", "another exception"][os.WEXITSTATUS(status)]
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("artifacts") / "whole.h5")
-
-
-@settings(max_examples=150, phases=[Phase.generate])
-@given(st.data())
-def test_notices_any_flipped_byte_that_matters(whole, data):
-    copy = Path(f"{whole}.copy")
-    copy.write_bytes(whole.read_bytes())
-    flip(copy, data.draw(st.integers(0, len(whole.read_bytes()) - 1)), data.draw(st.integers(1, 255)))
-    assert verdict(copy) in ("same", "damaged")
+def test_notices_any_flipped_byte(path):
+    """Behind the head and in its first line; the lines of the job and the time have no checksum."""
+    whole = path.read_bytes()
+    for position in (*range(0, whole.index(b"\n"), 5), *range(HEAD, len(whole), 97)):
+        path.write_bytes(whole)
+        flip(path, position, mask=1 + position % 255)
+        with pytest.raises(DamagedArtifact):
+            read(path)

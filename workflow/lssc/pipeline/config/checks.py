@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -35,15 +36,19 @@ def config_problems(config: Mapping[str, Any]) -> list[str]:
 
 def shape_problems(config: Mapping[str, Any], schema: Path = SCHEMA) -> list[str]:
     """One line for everything in a config, or another file of plain data, that its schema does not allow."""
+    errors = sorted(_validator(schema).iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
+    return [line for error in errors for line in _shape_lines(error)]
+
+
+@functools.cache
+def _validator(schema: Path) -> Any:
     import yaml
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
     # In JSON 3.0 is an integer; in Python it is no number of trials.
     types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=types)(yaml.safe_load(schema.read_bytes()))
-    errors = sorted(validator.iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    return [line for error in errors for line in _shape_lines(error)]
+    return extend(Draft202012Validator, type_checker=types)(yaml.safe_load(schema.read_bytes()))
 
 
 def _shape_lines(error: Any) -> list[str]:
