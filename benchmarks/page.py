@@ -1,8 +1,9 @@
-"""From the kept measurements to docs/benchmarks.md and its figures: what a reader should know, bounds, tables."""
+"""Writes docs/benchmarks.md and its figures from the kept measurements: a summary, bounds, and a table per part."""
 
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,20 +26,20 @@ TITLES = {
 }
 STAGES = ("selection", "coding", "embedding", "K-means")
 QUANTITIES = {
-    "objective_excess": "objective above the best, at worst",
-    "kkt": "KKT violated by, at worst (over 1/λ)",
+    "objective_excess": "largest excess over the best objective",
+    "kkt": "largest KKT violation (over 1/λ)",
     "mean_residual": "mean residual",
     "cost": "cost",
     "inertia": "inertia",
-    "same_exemplars": "share of the same exemplars",
+    "same_exemplars": "share of equal exemplars",
     "peak_mb": "peak memory (MB)",
     "stage_cpu_seconds": "CPU s of all stages",
-    "core_seconds_over_work": "cores x wall s over that",
+    "core_seconds_over_work": "cores x wall s / CPU s",
 }
 
 
 class Results:
-    """The rows of all parts that were measured."""
+    """The rows of all measured parts."""
 
     def __init__(self, rows: pd.DataFrame) -> None:
         self.rows = rows
@@ -51,14 +52,14 @@ class Results:
 
     def value(self, part: str, case: str, peer: str, quantity: str, stat: str = "least") -> float:
         """One measurement; NaN where it is missing."""
-        found = self.of(part, case=case, peer=peer, quantity=quantity)[stat]
-        return float(found.iloc[0]) if len(found) else np.nan
+        values = self.of(part, case=case, peer=peer, quantity=quantity)[stat]
+        return float(values.iloc[0]) if len(values) else np.nan
 
     def ratio(self, part: str, case: str, slow: str, fast: str, quantity: str = "cpu_seconds") -> float:
         return self.value(part, case, slow, quantity) / self.value(part, case, fast, quantity)
 
     def exponent(self, part: str, peer: str, quantities: tuple[str, ...], least_n: int = 0) -> float:
-        """Slope of log time over log n; times are the least, as a busy machine only adds."""
+        """Slope of log time over log n, from the least times: other load only adds to a time."""
         rows = self.of(part, peer=peer)
         rows = rows[rows["quantity"].isin(quantities) & (rows["n"] >= least_n)]
         seconds = rows.groupby("n")["least"].sum(min_count=1).dropna()
@@ -67,7 +68,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Bound:
-    """What the project promises: a value at least, or at most, this large."""
+    """A promise of the project: a value of at least (≥) or at most (≤) `limit`."""
 
     what: str
     sense: str
@@ -76,7 +77,7 @@ class Bound:
     unit: str = ""
 
     def verdict(self, results: Results) -> bool | None:
-        """None where it was not measured."""
+        """Whether the bound holds; None if it was not measured."""
         value = self.value(results)
         if np.isnan(value):
             return None
@@ -105,16 +106,16 @@ BOUNDS = (
     Bound("`lasso` faster than SPAMS, m=300", "≥", 4, _faster("m300"), "times"),
     Bound("`lasso` faster than SPAMS, m=1,000", "≥", 6, _faster("m1000"), "times"),
     Bound("`lasso` faster than SPAMS on MNIST features", "≥", 3, _faster("mnist"), "times"),
-    Bound("Objectives of all lasso solvers agree, relatively", "≤", 1e-6, _worst_excess),
-    Bound("`lasso`: objective above the best of all, relatively", "≤", 1e-9, _worst_of_ours("objective_excess")),
-    Bound("`lasso`: optimality conditions, over 1/λ", "≤", 1e-6, _worst_of_ours("kkt")),
+    Bound("Relative difference of the lasso solvers' objectives", "≤", 1e-6, _worst_excess),
+    Bound("`lasso`: relative excess over the best objective", "≤", 1e-9, _worst_of_ours("objective_excess")),
+    Bound("`lasso`: violation of the optimality conditions, over 1/λ", "≤", 1e-6, _worst_of_ours("kkt")),
     Bound(
         *("`lasso` on two threads, wall clock", "≥", 1.7),
         lambda r: r.ratio("threads", "threads", "lasso, 1 thread", "lasso, 2 threads", "seconds"),
         "times",
     ),
     Bound(
-        *("FSC-uniform faster than of SPAMS, scipy, scikit-learn", "≥", 4),
+        *("FSC-uniform faster than built from SPAMS, scipy, scikit-learn", "≥", 4),
         lambda r: r.ratio("stages", "stages", "others", "ours"),
         "times",
     ),
@@ -150,58 +151,68 @@ BOUNDS = (
 
 
 def write_page(folder: Path) -> list[str]:
-    """Write FOLDER/benchmarks.md and its figures from FOLDER/results/benchmarks; the bounds that do not hold."""
-    kept = folder / "results" / "benchmarks"
-    missing = dict.fromkeys(("least", "median", "most"), ("", "nan"))
-    tables = [pd.read_csv(path, keep_default_na=False, na_values=missing) for path in sorted(kept.glob("*.csv"))]
-    results = Results(pd.concat(tables, ignore_index=True))
-    made = json.loads((kept / "made.json").read_text())
+    """Write FOLDER/benchmarks.md and figures from FOLDER/results/benchmarks; return the bounds that do not hold."""
+    results, made = read_kept(folder / "results" / "benchmarks")
     (folder / "benchmarks.md").write_text(page(results, made))
     draw(results, folder / "figures")
     return [bound.what for bound in BOUNDS if bound.verdict(results) is False]
 
 
+def read_kept(folder: Path) -> tuple[Results, dict[str, dict[str, Any]]]:
+    """The rows of all parts, and the duration, machine and versions of each."""
+    missing = dict.fromkeys(("least", "median", "most"), ("", "nan"))
+    tables = [pd.read_csv(path, keep_default_na=False, na_values=missing) for path in sorted(folder.glob("*.csv"))]
+    return Results(pd.concat(tables, ignore_index=True)), json.loads((folder / "made.json").read_text())
+
+
 def page(results: Results, made: dict[str, dict[str, Any]]) -> str:
-    """The whole document; `made` says for every part how long it took, on which machine and with which versions."""
+    """The whole document; `made` holds the duration, machine and versions of every part."""
     parts = [part for part in TITLES if len(results.of(part))]
     sections = [f"## {TITLES[part]}\n\n{SECTIONS.get(part, cases)(results, part)}" for part in parts]
     return "\n\n".join(["# Benchmarks", takeaway(results), HOW, bounds_table(results), *sections, origin(made)]) + "\n"
 
 
-HOW = """Made by `make bench`, which measures again and rewrites this page; `benchmarks/run.py --only PART` measures
-a part anew, `--run FOLDER` looks at a finished run of the workflow. One thread, CPU seconds, imports and compiling
-outside; peers run in turn in one process. Spread is from the least to the most of the repeats, as a share of the least;
-ratios are of the least. All numbers: [results/benchmarks](results/benchmarks)."""
+# Characters in a line of Markdown text.
+WIDTH = 98
+HOW = """`make bench` measures everything and writes this page. `benchmarks/run.py --only PART` measures one
+part again; `--run FOLDER` reads a finished run of the workflow. Times are CPU seconds on one
+thread, without imports and compilation; peers run in turn in one process. Spread is the range of
+the repeats divided by the least; ratios compare the least times. All numbers:
+[results/benchmarks](results/benchmarks)."""
 
 
 def takeaway(results: Results) -> str:
-    """What to remember, in sentences made of the numbers; a sentence whose numbers are missing is left out."""
-    sentences = [_said_of_coding(results), _said_of_methods(results)]
+    """The main numbers in sentences; a sentence without numbers is left out."""
+    sentences = [_coding_sentence(results), _method_sentence(results)]
     verdicts = [bound.verdict(results) for bound in BOUNDS]
     held, known = verdicts.count(True), len(verdicts) - verdicts.count(None)
     sentences.append(f"{held} of the {known} promised bounds that were measured hold.")
-    return " ".join(sentence for sentence in sentences if sentence)
+    return wrapped(" ".join(sentence for sentence in sentences if sentence))
 
 
-def _said_of_coding(results: Results) -> str:
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _coding_sentence(results: Results) -> str:
     names = {"m300": "as fast as SPAMS with 300 landmarks", "m1000": "with 1,000", "mnist": "on MNIST features"}
     ratios = [(name, _faster(case)(results)) for case, name in names.items()]
-    told = [f"{ratio:.1f} times {name}" for name, ratio in ratios if not np.isnan(ratio)]
-    if not told:
+    phrases = [f"{ratio:.1f} times {name}" for name, ratio in ratios if not np.isnan(ratio)]
+    if not phrases:
         return ""
     agree = f"all solvers' objectives agree to {_worst_excess(results):.0e}"
-    return f"Sparse coding by `lasso` is {_listed(told)}; {agree}."
+    return f"Sparse coding by `lasso` is {_listed(phrases)}; {agree}."
 
 
-def _said_of_methods(results: Results) -> str:
+def _method_sentence(results: Results) -> str:
     whole, ours = results.ratio("stages", "stages", "others", "ours"), results.of("methods", peer="FSC-uniform")
     if np.isnan(whole) or not len(ours):
         return ""
     last = ours[ours["n"] == ours["n"].max()].set_index("quantity")["median"]
     return (
-        f"FSC-uniform as a whole is {whole:.1f} times as fast as the same method put together from SPAMS, scipy and "
-        f"scikit-learn; {ours['n'].max():,} points take it {last['cpu_seconds']:.2g} s and "
-        f"{last['peak_mb'] / 1024:.2g} GB, at accuracy {last['accuracy']:.3f}."
+        f"FSC-uniform is {whole:.1f} times as fast as the same method built from SPAMS, scipy and scikit-learn; "
+        f"{ours['n'].max():,} points take {last['cpu_seconds']:.2g} s and {last['peak_mb'] / 1024:.2g} GB, "
+        f"at accuracy {last['accuracy']:.3f}."
     )
 
 
@@ -210,17 +221,18 @@ def _listed(words: list[str]) -> str:
 
 
 def bounds_table(results: Results) -> str:
-    lines = ["| promised | bound | measured | |", "|---|---|---|---|"]
+    lines = ["| promise | bound | measured | |", "|---|---|---|---|"]
     for bound in BOUNDS:
-        told = {True: "", False: "**not held**", None: "not measured"}[bound.verdict(results)]
+        verdict = {True: "", False: "**not held**", None: "not measured"}[bound.verdict(results)]
         value = bound.value(results)
         shown = "" if np.isnan(value) else f"{value:.3g} {bound.unit}".strip()
-        lines.append(f"| {bound.what} | {bound.sense} {bound.limit:g} {bound.unit} | {shown} | {told} |")
+        limit = f"{bound.sense} {bound.limit:g} {bound.unit}".strip()
+        lines.append(f"| {bound.what} | {limit} | {shown} | {verdict} |")
     return "\n".join(lines)
 
 
 def cases(results: Results, part: str) -> str:
-    """A table for each case of a part, peers as rows, with how they compare with the first."""
+    """A table for each case of a part: one row per peer, with its time relative to the first."""
     return "\n\n".join(_case(rows) for _, rows in results.of(part).groupby("case", sort=False))
 
 
@@ -230,7 +242,7 @@ def _case(rows: pd.DataFrame) -> str:
     unit = "wall s" if "seconds" in set(timed["quantity"]) else "CPU s"
     compared, first = timed["peer"].nunique() > 1, timed["least"].iloc[0]
     several_n = ["n"] if timed["n"].nunique() > 1 else []
-    head = ["", *several_n, unit, "median", "spread", "repeats", *["times the first"] * compared]
+    head = ["", *several_n, unit, "median", "spread", "repeats", *["relative to the first"] * compared]
     head += [*(QUANTITIES[q] for q in others), ""]
     lines = [f"{rows['size'].iloc[0]}:", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for _, time in timed.iterrows():
@@ -254,12 +266,12 @@ def _number(value: float) -> str:
 
 
 def stage_table(results: Results, part: str) -> str:
-    """Seconds and shares of every stage, ours beside the others'; medians, so that shares are of one typical run."""
+    """Median seconds and shares of every stage, of our method and of the one built from other libraries."""
     rows = results.of(part)
     table = rows.pivot_table(index="quantity", columns="peer", values="median", sort=False)
     whole = table.loc["cpu_seconds"]
     lines = [
-        "| | FSC-uniform, CPU s | share | of SPAMS, scipy, scikit-learn, CPU s | share | ratio |",
+        "| | FSC-uniform, CPU s | share | from SPAMS, scipy, scikit-learn, CPU s | share | ratio |",
         "|---" * 6 + "|",
     ]
     for stage in (*STAGES, "cpu_seconds"):
@@ -270,9 +282,9 @@ def stage_table(results: Results, part: str) -> str:
         lines.append(f"| {name} | {_number(ours)} | {shares[0]} | {_number(others)} | {shares[1]} | {ratio} |")
     time = rows[rows["quantity"] == "cpu_seconds"].set_index("peer")
     spread = _listed([f"{_times(time.loc[peer])[2] or '0%'} ({peer})" for peer in ("ours", "others")])
-    told = f"{rows['size'].iloc[0]}; medians of {rows['repeats'].max()} repeats, spread of all stages {spread}:"
+    setting = f"{rows['size'].iloc[0]}; medians of {rows['repeats'].max()} repeats, spread of all stages {spread}:"
     figure = "\n\n![Coders and stages](figures/benchmarks_coders.png)" if len(results.of("lasso")) else ""
-    return f"{told}\n\n" + "\n".join(lines) + figure
+    return f"{setting}\n\n" + "\n".join(lines) + figure
 
 
 def method_table(results: Results, part: str) -> str:
@@ -284,21 +296,25 @@ def method_table(results: Results, part: str) -> str:
         cells = [_method_cell(rows[(rows["peer"] == method) & (rows["n"] == n)]) for n in sizes]
         lines.append(f"| {method} | {' | '.join(cells)} |")
     exponent = results.exponent(part, "FSC-uniform", STAGES[1:], 15_000)
-    grown = "" if np.isnan(exponent) else f" FSC-uniform's time after selection grows as n to the {exponent:.3f}."
+    grown = "" if np.isnan(exponent) else f" FSC-uniform's time after selection grows as n^{exponent:.3f}."
+    text = (
+        "CPU seconds, clustering accuracy and peak memory of a separate process, points and imported libraries "
+        "included. All methods run on the same points (D=16, 5 subspaces of 6 dimensions, unit norm). Medians of "
+        f"up to {rows['repeats'].max()} runs with different random choices.{grown}"
+    )
     return (
-        "CPU seconds, clustering accuracy and peak memory of a process of its own, points and imported libraries "
-        "included. All methods have the same points (D=16, 5 subspaces of 6 dimensions, unit norm). Medians of up to "
-        f"{rows['repeats'].max()} runs that differ in their random choices.{grown}\n\n"
+        wrapped(text)
+        + "\n\n"
         + "\n".join(lines)
         + "\n\n![Time, memory and accuracy over n](figures/benchmarks_methods.png)"
     )
 
 
 def _method_cell(rows: pd.DataFrame) -> str:
-    found = rows.set_index("quantity")
-    if "accuracy" not in found.index:
-        return found["note"].iloc[0] if len(found) else "–"
-    median = found["median"]
+    by_quantity = rows.set_index("quantity")
+    if "accuracy" not in by_quantity.index:
+        return by_quantity["note"].iloc[0] if len(by_quantity) else "–"
+    median = by_quantity["median"]
     accuracy = f"{median['accuracy']:.3f}".removeprefix("0")
     return f"{_number(median['cpu_seconds'])} s, {accuracy}, {_number(median['peak_mb'])} MB"
 
@@ -307,17 +323,18 @@ SECTIONS = {"stages": stage_table, "methods": method_table}
 
 
 def origin(made: dict[str, dict[str, Any]]) -> str:
-    """When, where and with what the parts were measured; parts measured alike share a line."""
+    """Machine, versions and duration of the parts; parts with equal ones share an entry."""
     groups: dict[str, list[str]] = {}
     for part, how in made.items():
         groups.setdefault(how["with"], []).append(f"{part} ({how['seconds']:.0f} s)")
-    lines = [f"- {', '.join(parts)}: {how}" for how, parts in groups.items()]
+    lines = [wrapped(f"{', '.join(parts)}: {how}") for how, parts in groups.items()]
+    lines = ["- " + line.replace("\n", "\n  ") for line in lines]
     total = sum(how["seconds"] for how in made.values())
-    return f"## Machine, versions, time taken\n\n{total / 60:.0f} minutes in all, by part:\n\n" + "\n".join(lines)
+    return f"## Machine, versions, duration\n\n{total / 60:.0f} minutes in total, by part:\n\n" + "\n".join(lines)
 
 
 def draw(results: Results, folder: Path) -> None:
-    """The figures of the parts that were measured."""
+    """Draw the figures of the measured parts."""
     from figures import plot_coders, plot_methods
     from lssc.report.curves import save
 

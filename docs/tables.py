@@ -1,51 +1,186 @@
-"""Write the numbers of results into the documents: `make docs`. A test fails where a document differs from its tables.
+"""Write the numbers of docs/results into the documents: `make docs`. A test fails if a document and its tables differ.
 
-In a document, a comment says what stands between it and `<!-- end -->`. On a line of its own, above a table:
+A document marks generated text by a comment before it and `<!-- end -->` after it. Comments on a line of their own
+stand above a table:
 
-- `<!-- accuracies NAME m=300 -->`: docs/results/NAME/scores.csv, with the CPU seconds at that m;
+- `<!-- headline -->`: the paper's methods on synthetic points and on MNIST, at m = 300;
+- `<!-- accuracies NAME m=300 -->`: docs/results/NAME/scores.csv by method and m, with the CPU seconds at that m;
+- `<!-- effects best NAME lam=2,5 methods=a,b -->`: one row a method, one column a value; `mean` instead of `best` reads
+  scores.csv instead of sweep.csv; several NAMEs, or the values of the last condition, are the columns; `heads=` names
+  them (`_` stands for a space);
 - `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
-- `<!-- verdicts -->`: the paper's claims and what became of them; `<!-- claims -->`: the same with the findings.
+- `<!-- verdicts -->`: the paper's claims with their verdicts; `<!-- claims -->`: the same with all findings;
+- `<!-- decisions -->`: the index of docs/decisions.md, from the heading, date and first sentence of each section.
 
-Within a line, before numbers (a list of values of the last key gives as many numbers):
+Comments within a line stand before numbers; a list of values of the last condition gives as many numbers:
 
-- `<!-- mean NAME METHOD m=100,300 -->`: mean accuracy over trials, of docs/results/NAME/scores.csv; with
-  `seconds` after the method, CPU seconds;
-- `<!-- best NAME METHOD t=3,10 -->`: of a sweep, docs/results/NAME/sweep.csv, the best mean accuracy of the settings
-  that have these values;
-- `<!-- count VERDICT -->`: how many claims have it, readings left out.
+- `<!-- mean NAME METHOD m=100,300 -->`: mean accuracy over trials in scores.csv; CPU seconds with the word `seconds`;
+- `<!-- best NAME METHOD t=3,10 -->`: best mean accuracy in sweep.csv among the settings that have these values;
+- `<!-- count VERDICT -->`: the number of claims with this verdict, readings excluded.
 """
 
 import csv
 import json
 import re
 import statistics
+import textwrap
+from functools import cache
 from pathlib import Path
 
+import yaml
+
 DOCS = Path(__file__).parent
-DOCUMENTS = (DOCS.parent / "README.md", DOCS / "deviations.md", DOCS / "claims.md")
-BLOCK = re.compile(r"(<!-- (accuracies|growth|verdicts|claims)((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
+CONFIG = DOCS.parent / "config" / "config.yaml"
+DOCUMENTS = (
+    DOCS.parent / "README.md",
+    *(DOCS / name for name in ("results.md", "deviations.md", "claims.md", "decisions.md")),
+)
+# Characters in a line of Markdown text; tables, links and headings may be longer.
+WIDTH = 98
+TABLE_KINDS = "headline|accuracies|effects|growth|verdicts|claims|decisions"
+TABLE = re.compile(rf"(<!-- ({TABLE_KINDS})((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
+DECISION = re.compile(r"^## (\d+)\. (.+)\n\*([\d-]+)\.\* ((?:.+\n)+)", re.MULTILINE)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
+# Parameter -> its name at the head of a table.
+SYMBOLS = {"lam": "λ", "alpha": "α", "n_init": "restarts"}
+# Label in the headline table -> methods whose accuracy and whose CPU seconds count.
+HEADLINE = {
+    "FSC-uniform": ("fsc_uniform", "fsc_uniform"),
+    "FSC-nonuniform": ("fsc_nonuniform", "fsc_nonuniform"),
+    "ESC": ("esc", "esc"),
+    "SSC-OMP, all points": ("ssc_omp", "ssc_omp"),
+    "SSC-ADMM (modified), all points": ("ssc_admm_modified", "ssc_admm_modified"),
+    "SSC-ADMM, all points": ("ssc_admm_low_rank", "ssc_admm"),
+}
 
 
-def accuracies(name: str, timed_at: int) -> str:
+def filled(document: str) -> str:
+    """The document with every table and number generated again."""
+    document = TABLE.sub(lambda match: match[1] + table(match[2], match[3].split()) + match[4], document)
+    return INLINE.sub(lambda match: match[1] + numbers(match[2], match[3].split()) + match[4], document)
+
+
+def table(kind: str, words: list[str]) -> str:
+    makers = {
+        "headline": headline,
+        "accuracies": accuracies,
+        "effects": effects,
+        "growth": growth,
+        "verdicts": verdicts,
+        "claims": claims,
+        "decisions": decisions,
+    }
+    return makers[kind](*words)
+
+
+def numbers(kind: str, words: list[str]) -> str:
+    if kind == "count":
+        return str(sum(claim["verdict"] == " ".join(words) and not claim["reading"] for claim in judged()))
+    name, method, *conditions = words
+    measure = "seconds" if "seconds" in conditions else kind
+    conditions = [condition for condition in conditions if condition != "seconds"]
+    return " ".join(number(measure, name, method, place) for place in places(conditions))
+
+
+def number(measure: str, name: str, method: str, place: dict[str, str]) -> str:
+    """One number of an experiment; ValueError if no row has these values."""
+    rows = sweep(name) if measure == "best" else scores(name)
+    column = "cpu_seconds" if measure == "seconds" else "accuracy"
+    rows = [row for row in rows if row["method"] == method and all(row[key] == place[key] for key in place)]
+    if not rows:
+        raise ValueError(f"docs/results/{name} has no row of {method} with {place}")
+    values = [float(row[column]) for row in rows]
+    if measure == "best":
+        return without_zero(max(values))
+    mean = statistics.fmean(values)
+    return f"{mean:.3g}" if measure == "seconds" else without_zero(mean)
+
+
+def places(conditions: list[str]) -> list[dict[str, str]]:
+    """`a=1 b=2,3` as one mapping for each value of the last condition."""
+    if not conditions:
+        return [{}]
+    *fixed, (last, values) = (condition.split("=") for condition in conditions)
+    return [{**dict(fixed), last: value} for value in values.split(",")]
+
+
+def scores(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((DOCS / "results" / name / "scores.csv").open()))
+
+
+def sweep(name: str) -> list[dict[str, str]]:
+    """The rows of a sweep with each parameter of the setting as a column."""
+    rows = csv.DictReader((DOCS / "results" / name / "sweep.csv").open())
+    return [{**row, **{key: as_text(value) for key, value in json.loads(row["setting"]).items()}} for row in rows]
+
+
+def judged() -> list[dict]:
+    return json.loads((DOCS / "results" / "claims.json").read_text())
+
+
+def headline() -> str:
+    """Accuracy and CPU seconds of the paper's methods at m = 300, on synthetic points and on MNIST."""
+    rows = [["method", "synthetic", "CPU s", "MNIST", "CPU s"]]
+    for label, (accurate, timed) in HEADLINE.items():
+        cells = [label]
+        for name in ("landmarks", "mnist"):
+            cells += [spread(trials_at_300(name, accurate)), seconds(trials_at_300(name, timed))]
+        rows.append(cells)
+    return markdown(rows)
+
+
+def trials_at_300(name: str, method: str) -> list[dict]:
+    """The rows of a method at m = 300, or on all points; none if the experiment leaves the method out."""
+    rows = [row for row in scores(name) if row["method"] == method]
+    return [row for row in rows if row["m"] == "300" or row["full_data"] == "True"]
+
+
+def accuracies(name: str, timed_at: str) -> str:
     """Mean and standard deviation of the accuracy by method and m, as a Markdown table."""
-    rows = scores(name)
+    timed_m = int(timed_at.removeprefix("m="))
     groups: dict[tuple[str, bool], dict[int, list[dict]]] = {}
-    for row in rows:
+    for row in scores(name):
         method = groups.setdefault((row["label"], row["full_data"] == "True"), {})
         method.setdefault(int(row["m"]), []).append(row)
     ms = sorted({m for (_, full), by_m in groups.items() if not full for m in by_m})
     most = max(len(trials) for by_m in groups.values() for trials in by_m.values())
-    head = [f"m = {ms[0]:,}", *(f"{m:,}" for m in ms[1:])]
-    lines = [f"| clustering accuracy | {' | '.join(head)} | CPU s (m = {timed_at:,}) |", f"|{'---|' * (len(ms) + 2)}"]
+    rows = [["clustering accuracy", f"m = {ms[0]:,}", *(f"{m:,}" for m in ms[1:]), f"CPU s (m = {timed_m:,})"]]
     for (label, full), by_m in sorted(groups.items(), key=lambda group: group[0][1]):
         trials = min(map(len, by_m.values()))
         fewer = f" ({trials} trial{'s' * (trials > 1)})" * (trials < most)
         cells = [spread(by_m[m]) for m in (by_m if full else ms)]
-        seconds = statistics.fmean(float(row["cpu_seconds"]) for row in by_m[next(iter(by_m)) if full else timed_at])
         cells += [""] * (len(ms) - len(cells))
-        lines.append(f"| {label}{fewer}{', all points' * full} | {' | '.join(cells)} | {seconds:.2f} |")
-    return "\n".join(lines) + "\n"
+        timed = by_m[next(iter(by_m)) if full else timed_m]
+        rows.append([f"{label}{fewer}{', all points' * full}", *cells, seconds(timed)])
+    return markdown(rows)
+
+
+def effects(measure: str, names: str, *words: str) -> str:
+    """Accuracy by method and value of a parameter, or by method and experiment, as a Markdown table."""
+    options = dict(word.split("=") for word in words)
+    methods, heads = options.pop("methods").split(","), options.pop("heads", "")
+    columns = [(name, place) for name in names.split(",") for place in places([f"{k}={v}" for k, v in options.items()])]
+    key, values = ("", heads.replace("_", " ")) if heads else options.popitem()
+    rows = [[SYMBOLS.get(key, key), *values.split(",")]]
+    for method in methods:
+        cells = [number_or_blank(measure, name, method, place) for name, place in columns]
+        if not any(cells):
+            raise ValueError(f"no number of {method} in {names}")
+        rows.append([labels()[method], *cells])
+    return markdown(rows)
+
+
+def number_or_blank(measure: str, name: str, method: str, place: dict[str, str]) -> str:
+    try:
+        return number(measure, name, method, place)
+    except ValueError:
+        return ""
+
+
+@cache
+def labels() -> dict[str, str]:
+    """Method id -> its label in config/config.yaml."""
+    return {id: method["label"] for id, method in yaml.safe_load(CONFIG.read_text())["methods"].items()}
 
 
 def growth(*names: str) -> str:
@@ -54,131 +189,88 @@ def growth(*names: str) -> str:
     groups: dict[tuple[str, int], list[dict]] = {}
     for row in (row for name in names for row in scores(name)):
         groups.setdefault((row["label"], int(row["n"])), []).append(row)
-    lines = [f"| method | n | trials | accuracy | CPU s | {' | '.join(stages.values())} | peak memory |"]
-    lines.append(f"|{'---|' * (6 + len(stages))}")
-    for (label, n), rows in sorted(groups.items()):
-        columns = ["cpu_seconds", *(f"{stage}_cpu_seconds" for stage in stages)]
-        seconds = [statistics.fmean(float(row[column]) for row in rows) for column in columns]
-        memory = max(float(row["peak_mb"]) for row in rows) / 1024
-        cells = [label, f"{n:,}", len(rows), spread(rows), *(f"{x:.2f}" for x in seconds), f"{memory:.2f} GB"]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines) + "\n"
-
-
-def judged() -> list[dict]:
-    return json.loads((DOCS / "results" / "claims.json").read_text())
+    rows = [["method", "n", "trials", "accuracy", "CPU s", *stages.values(), "peak memory"]]
+    for (label, n), trials in sorted(groups.items()):
+        times = [seconds(trials, column) for column in ("cpu_seconds", *(f"{stage}_cpu_seconds" for stage in stages))]
+        memory = max(float(row["peak_mb"]) for row in trials) / 1024
+        rows.append([label, f"{n:,}", str(len(trials)), spread(trials), *times, f"{memory:.2f} GB"])
+    return markdown(rows)
 
 
 def verdicts() -> str:
     """Every claim with its verdict, as a Markdown table."""
-    lines = ["| the paper says | where | verdict |", "|---|---|---|"]
-    lines += [f"| {cell(c['claim'])} | {c['source']} | {mark(c['verdict'])} |" for c in judged()]
-    return "\n".join(lines) + "\n"
+    rows = [[claim["claim"], claim["source"], mark(claim["verdict"])] for claim in judged()]
+    return markdown([["the paper says", "where", "verdict"], *rows])
+
+
+def decisions() -> str:
+    """The index of decisions: number, date and the decision, which is the first paragraph of its section."""
+    rows = [["", "date", "decision"]]
+    for number, title, date, summary in DECISION.findall((DOCS / "decisions.md").read_text()):
+        rows.append([number, date, f"**{title}.** {' '.join(summary.split())}"])
+    return markdown(rows)
 
 
 def claims() -> str:
-    """Every claim with its verdict and what was found, one section each."""
+    """Every claim with its verdict and findings, one section each."""
     return "\n".join(section(place, claim) for place, claim in enumerate(judged(), 1))
 
 
 def section(place: int, claim: dict) -> str:
-    lines = [
-        f"### {place}. {claim['claim']}",
-        "",
-        f"{claim['source']}. **{mark(claim['verdict'])}.** {claim['summary']}",
-        "",
-    ]
-    if claim["findings"]:
-        lines += ["| what | where | estimate | 95 % interval | trials | target | |", "|---|---|---|---|---|---|---|"]
-        lines += [finding(f) for f in claim["findings"]] + [""]
-    return "\n".join(lines)
+    """One claim: heading, the claim, a summary, and a table of its findings."""
+    head = f"### {place}. {mark(claim['verdict'])} ({claim['source']})"
+    text = f"{head}\n\n{wrapped(claim['claim'], '> ')}\n\n{wrapped(claim['summary'])}\n"
+    if not claim["findings"]:
+        return text
+    names = ["quantity", "where", "estimate", "95 % interval", "trials", "target", ""]
+    return text + "\n" + markdown([names, *map(finding, claim["findings"])])
 
 
-def finding(f: dict) -> str:
+def finding(f: dict) -> list[str]:
+    """The cells of one finding."""
     from lssc.report.units import format_number
 
     estimate, low, high = (format_number(f[key], f["unit"]) for key in ("estimate", "low", "high"))
     met = {True: "✔", False: "✘", None: "?"}[f["holds"]]
-    cells = cell(f["what"]), f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", f["trials"], f["target"], met
-    return f"| {' | '.join(map(str, cells))} |"
+    return [f["what"], f["where"], f"{estimate} ({f['unit']})", f"{low} to {high}", str(f["trials"]), f["target"], met]
 
 
 def mark(verdict: str) -> str:
-    """As in the report."""
+    """The verdict with the sign that the report shows."""
     from lssc.report.page import VERDICTS
 
     return f"{VERDICTS[verdict]} {verdict}"
 
 
-def cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def markdown(rows: list[list[str]]) -> str:
+    """A Markdown table; the first row is its head."""
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]) + "\n"
 
 
-def scores(name: str) -> list[dict]:
-    return list(csv.DictReader((DOCS / "results" / name / "scores.csv").open()))
+def wrapped(text: str, indent: str = "") -> str:
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent, **options)
 
 
 def spread(trials: list[dict]) -> str:
+    """Mean and standard deviation of the accuracy; empty without trials."""
     values = [float(row["accuracy"]) for row in trials]
     std = f" ± {statistics.stdev(values):.3f}" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.3f}{std}".replace("0.", ".")
+    return f"{statistics.fmean(values):.3f}{std}".replace("0.", ".") if values else ""
 
 
-def means(name: str, method: str, *words: str) -> str:
-    """Mean accuracy, or CPU seconds, of a method at each of the places."""
-    column = "cpu_seconds" if "seconds" in words else "accuracy"
-    rows = [row for row in scores(name) if row["method"] == method]
-    found = []
-    for wanted in places([word for word in words if word != "seconds"]):
-        values = [float(row[column]) for row in rows if all(row[key] == value for key, value in wanted.items())]
-        found.append(f"{statistics.fmean(values):.3g}" if column == "cpu_seconds" else short(statistics.fmean(values)))
-    return " ".join(found)
+def seconds(trials: list[dict], column: str = "cpu_seconds") -> str:
+    """Mean seconds; empty without trials."""
+    return f"{statistics.fmean(float(row[column]) for row in trials):.2f}" if trials else ""
 
 
-def best(name: str, method: str, *words: str) -> str:
-    """The best mean accuracy of a sweep at each of the places."""
-    rows = list(csv.DictReader((DOCS / "results" / name / "sweep.csv").open()))
-    rows = [(json.loads(row["setting"]), float(row["accuracy"])) for row in rows if row["method"] == method]
-    found = []
-    for wanted in places(list(words)):
-        values = [value for setting, value in rows if all(text(setting[key]) == v for key, v in wanted.items())]
-        found.append(short(max(values)))
-    return " ".join(found)
-
-
-def places(words: list[str]) -> list[dict[str, str]]:
-    """`a=1 b=2,3` as one mapping for each value of the last."""
-    if not words:
-        return [{}]
-    *fixed, (last, values) = (word.split("=") for word in words)
-    return [{**dict(fixed), last: value} for value in values.split(",")]
-
-
-def text(value: object) -> str:
+def as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def short(value: float) -> str:
+def without_zero(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
-
-
-def filled(document: str) -> str:
-    """The document with every table and number made anew."""
-    document = BLOCK.sub(lambda found: found[1] + table(found[2], found[3].split()) + found[4], document)
-    return INLINE.sub(lambda found: found[1] + numbers(found[2], found[3].split(" ")) + found[4], document)
-
-
-def numbers(kind: str, words: list[str]) -> str:
-    if kind == "count":
-        return str(sum(claim["verdict"] == " ".join(words) and not claim["reading"] for claim in judged()))
-    return {"mean": means, "best": best}[kind](*words)
-
-
-def table(kind: str, words: list[str]) -> str:
-    if kind == "accuracies":
-        name, timed_at = words
-        return accuracies(name, int(timed_at.removeprefix("m=")))
-    return {"growth": growth, "verdicts": verdicts, "claims": claims}[kind](*words)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from lssc.kernels.farthest_first import farthest_first
 from lssc.parts.coders.omp import code_omp
 from lssc.pipeline.store.artifacts import Record, writing
 from measure import COLUMNS, in_turn, row
-from page import BOUNDS, STAGES, Results, page, write_page
+from page import BOUNDS, STAGES, Results, page, read_kept, write_page
 from peers import farthest_first_plainly, lasso_peers, lasso_quality, omp_one_by_one
 
 MADE = {part: {"seconds": 30.0, "with": "a machine"} for part in ("lasso", "stages", "methods", "overhead")}
@@ -42,16 +43,21 @@ def made_up_rows(spams=5.0):
 
 
 def test_the_page_tells_what_was_measured():
-    text = page(Results(made_up_rows()), MADE)
+    text = " ".join(page(Results(made_up_rows()), MADE).split())
     assert "`lasso` is 5.0 times as fast as SPAMS with 300 landmarks; all solvers' objectives agree to 2e-10." in text
     assert "6.0 times as fast as the same method" in text
-    assert "1,000,000 points take it 1.3 s and 0.5 GB, at accuracy 0.940" in text
-    assert "| `lasso` faster than SPAMS, m=300 | ≥ 4 times | 5 times |  |" in text
-    assert "| FSC-uniform after selection, exponent of n from 15,000 on | ≤ 1.03  | 1.02 |  |" in text
-    assert "| lasso | 1 | 1.2 | 50% | 3 | 1 | 2e-10 |  |" in text
+    assert "1,000,000 points take 1.3 s and 0.5 GB, at accuracy 0.940" in text
+    assert "| `lasso` faster than SPAMS, m=300 | ≥ 4 times | 5 times | |" in text
+    assert "| FSC-uniform after selection, exponent of n from 15,000 on | ≤ 1.03 | 1.02 | |" in text
+    assert "| lasso | 1 | 1.2 | 50% | 3 | 1 | 2e-10 | |" in text
     assert "skipped: none here" in text
     assert "stopped after 120 s" in text
     assert "| embedding | 2 | 20% | 12 | 20% | 6.0 |" in text
+
+
+def test_kept_page_matches_kept_rows():
+    docs = Path(__file__).parents[3] / "docs"
+    assert (docs / "benchmarks.md").read_text() == page(*read_kept(docs / "results/benchmarks"))
 
 
 def test_a_bound_is_held_broken_or_unknown():

@@ -20,10 +20,38 @@ DOCUMENTS = sorted(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
-def test_every_relative_link_leads_somewhere(document):
-    links = re.findall(r"\]\(([^)#]+)\)", document.read_text())
-    missing = [link for link in links if "://" not in link and not (document.parent / link).exists()]
-    assert missing == []
+def test_relative_links_resolve(document):
+    links = re.findall(r"\]\(([^)]+)\)", document.read_text())
+    assert [link for link in links if "://" not in link and not resolves(link, document)] == []
+
+
+def resolves(link, document):
+    """Whether the file exists and, for a link to a section, has a heading of that name."""
+    path, _, section = link.partition("#")
+    target = document.parent / path if path else document
+    return target.exists() and (not section or section in anchors(target))
+
+
+def anchors(document):
+    """The headings of a Markdown file as GitHub links to them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_lines_of_text_have_at_most_100_characters(document):
+    text = re.sub(r"```.*?```|<!--.*?-->", "", document.read_text(), flags=re.DOTALL)
+    assert [line for line in text.splitlines() if len(line) > 100 and not line.startswith(("|", "![", "- ["))] == []
+
+
+def test_decisions_are_numbered_and_dated():
+    text = (REPO / "docs/decisions.md").read_text()
+    numbers = [int(number) for number, *_ in tables.DECISION.findall(text)]
+    assert numbers == list(range(1, len(re.findall("^## ", text, re.MULTILINE)) + 1))
+
+
+def test_readme_stays_short():
+    assert len((REPO / "README.md").read_text().splitlines()) < 150
 
 
 @pytest.mark.parametrize("document", tables.DOCUMENTS, ids=lambda path: path.name)
@@ -34,7 +62,8 @@ def test_tables_in_documents_are_those_of_the_results(document):
 def test_a_table_shows_mean_and_spread_of_every_method_and_m():
     rows = [row for row in csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()) if row["m"] == "200"]
     values = [float(row["accuracy"]) for row in rows if row["method"] == "fsc_uniform"]
-    line = next(line for line in tables.accuracies("landmarks", 200).splitlines() if line.startswith("| FSC-uniform |"))
+    lines = tables.accuracies("landmarks", "m=200").splitlines()
+    line = next(line for line in lines if line.startswith("| FSC-uniform |"))
     assert line.split("|")[3].strip() == f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}".replace("0.", ".")
 
 
@@ -89,6 +118,6 @@ def test_numbers_within_lines_are_means_and_best_settings(kind, words, expected,
         for lam, rows, value in [(5, "true", 0.7), (10, "true", 0.6), (10, "false", 0.8)]
     )
     (tmp_path / "results/sweep/sweep.csv").write_text(sweep)
-    monkeypatch.setitem(tables.means.__globals__, "DOCS", tmp_path)
+    monkeypatch.setitem(tables.number.__globals__, "DOCS", tmp_path)
     text = f"before <!-- {kind} {' '.join(words)} -->old<!-- end --> after"
     assert tables.filled(text) == text.replace("old", expected)
