@@ -24,6 +24,10 @@ onstart:
     lssc_hooks.when_begun(workflow, study, config)
 
 
+onsuccess:
+    warn_of_uncoded_points()
+
+
 rule all:
     default_target: True
     input:

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # This checkout's library, here and in every job, whatever else may be installed or lie in the working folder.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
@@ -23,11 +24,16 @@ from lssc.pipeline.study import recipes as lssc_recipes
 from lssc.report import page as lssc_report
 from lssc.pipeline.snakemake import resources as lssc_resources
 from lssc.pipeline.snakemake.fingerprint import fingerprint
+from lssc.pipeline.config.files import read_config
+from lssc.pipeline.config.overlay import known_methods_first
 from lssc.pipeline.config.plain import as_json
 from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.parts.registry import module_of
 from lssc.paper.own_claims import read_own_claims
+from lssc.report.tables import uncoded_warnings
 
+# Methods of one's own come last: they leave the others their colours.
+config.update(known_methods_first(config, read_config(f"{workflow.basedir}/config/config.yaml")["methods"]))
 own_claims = [config["claims"]] if "claims" in config else []
 try:
     study = load(config)
@@ -175,6 +181,11 @@ def judged(name, ids=study.judged):
 
 def every_result():
     return [path for id in study.run for path in study.results_of(id)] + [paths.claims, paths.report]
+
+
+def warn_of_uncoded_points():
+    for line in uncoded_warnings(path for path in map(Path, judged("scores.csv", study.run)) if path.is_file()):
+        logger.warning(line)
 
 
 def in_report(files, category, caption, experiment):

@@ -8,7 +8,17 @@ import pytest
 from PIL import Image
 
 from lssc.report import curves as plotting
-from lssc.report.curves import curves, plot_curves, plot_stages, plot_sweep, read_scores, save, stage_times, summary
+from lssc.report.curves import (
+    curves,
+    distinct_bands,
+    plot_curves,
+    plot_stages,
+    plot_sweep,
+    read_scores,
+    save,
+    stage_times,
+    summary,
+)
 from lssc.report.inlining import inlined
 from lssc.report.sweeps import best_settings
 from lssc.report.tables import as_csv
@@ -44,6 +54,37 @@ def test_only_the_methods_of_the_figure_are_shown(scores):
 def test_the_legend_says_where_trials_are_fewer(scores):
     axes = plot_curves(scores, SPEC).axes[0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Few", "All (1 trial)"]
+
+
+def lines_of(figure):
+    """Label -> (colour, marker) of each method's line."""
+    lines = figure.axes[0].get_legend().get_lines()
+    return {line.get_label(): (line.get_color(), line.get_marker()) for line in lines}
+
+
+def test_every_method_has_a_look_of_its_own_whatever_else_is_shown(scores):
+    order = {f"m{i}": f"M{i}" for i in range(25)}
+    rows = pd.concat([scores[scores["method"] == "few"].assign(method=id, label=order[id]) for id in order])
+    spec = {**SPEC, "order": order, "methods": list(order)}
+    looks = lines_of(plot_curves(rows, spec))
+    assert len(set(looks.values())) == 25
+    some = ["m3", "m20"]
+    assert lines_of(plot_curves(rows, {**spec, "methods": some})) == {order[id]: looks[order[id]] for id in some}
+
+
+def test_bands_are_drawn_where_they_can_be_told_apart():
+    means = {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.9, "e": 0.2}
+    table = pd.DataFrame(
+        [{"method": id, "m": m, "mean": mean, "std": 0.05} for id, mean in means.items() for m in (1, 2)]
+    )
+    assert distinct_bands(table, {"x": "m", "order": means}) == {"a", "b", "d", "e"}
+
+
+def test_lines_are_drawn_for_methods_without_a_band(scores):
+    rows = pd.concat([scores[scores["method"] == "few"].assign(method=id, label=id) for id in "abcd"])
+    axes = plot_curves(rows, {**SPEC, "order": dict(zip("abcd", "abcd", strict=True)), "methods": list("abcd")}).axes[0]
+    assert len(axes.collections) == 2
+    assert len(axes.get_legend().get_lines()) == 4
 
 
 @pytest.mark.parametrize("y", ["accuracy", "cpu_seconds"])
@@ -118,6 +159,15 @@ def test_every_sweep_that_config_allows_can_be_drawn(settings, tmp_path):
     assert json.loads(best_settings(rows, {})[0]["setting"]) == settings[-1]
     save(drawn_sweep(rows), tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").stat().st_size > 1000
+
+
+def test_best_setting_at_the_edge_of_the_grid_has_a_white_star():
+    inside = drawn_sweep([swept("a", {"k": k}, accuracy) for k, accuracy in ((1, 0.1), (2, 0.9), (3, 0.2))])
+    edge = drawn_sweep([swept("a", {"k": k}, k / 10) for k in (1, 2, 3)])
+    stars = [figure.axes[0].lines[-1].get_markerfacecolor() for figure in (inside, edge)]
+    assert stars == ["black", "white"]
+    names = [[text.get_text() for text in figure.legends[0].get_texts()][1:] for figure in (inside, edge)]
+    assert names == [["best"], ["best", "best, at the edge of the grid"]]
 
 
 def test_methods_with_different_parameters_share_a_sweep_figure():

@@ -80,7 +80,7 @@ def made(study, provenance=PROVENANCE):
             path.write_text(json.dumps(provenance))
         elif path.name == "best.csv":
             path.write_text(
-                'method,setting,accuracy,std,runs\nfsc,"{""lam"": 10, ""scale_rows"": false}",0.91,0.02,4\n'
+                'method,setting,accuracy,std,runs,at_edge\nfsc,"{""lam"": 10, ""scale_rows"": false}",0.91,0.02,4,lam\n'
             )
         else:
             path.write_text("")
@@ -187,7 +187,7 @@ def test_parameters_tell_who_set_them(page_of, image_config):
 def test_a_sweep_tells_what_it_tried_and_chose(page_of, small_config):
     words = " ".join(Page(page_of(changed(small_config, "run", ["sweeping"]))).text.split())
     assert "dataset = plain, raw; lam = 5, 10; scale_rows = true, false" in words
-    assert "lam = 10; scale_rows = false 0.910 0.020 4" in words
+    assert "lam = 10 (edge of the grid); scale_rows = false 0.910 0.020 4" in words
     assert "Shown but not chosen: scale_rows." in words
 
 

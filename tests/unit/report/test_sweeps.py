@@ -67,3 +67,25 @@ def test_the_table_of_a_sweep_has_a_row_for_every_method_and_setting():
 
 def test_no_rows_give_no_settings():
     assert best_settings([], {"a": {"scale": True}}) == []
+
+
+@pytest.mark.parametrize(
+    ("best", "at_edge"),
+    [
+        ({"lam": 2, "t": 3}, ""),
+        ({"lam": 1, "t": 3}, "lam"),
+        ({"lam": 3, "t": 9}, "lam t"),
+        # A grid of names, switches or a single value has no edge.
+        ({"lam": 2, "t": 3, "metric": "cosine", "k": 7, "on": True}, ""),
+    ],
+)
+def test_best_value_at_the_edge_of_its_grid_is_marked(best, at_edge):
+    others = [{**best, "lam": lam, "t": t} for lam in (1, 2, 3) for t in (1, 3, 9)]
+    others += [{**best, "metric": "cityblock", "on": False}] if "metric" in best else []
+    (row,) = best_settings(rows(("a", best, 0.9), *(("a", other, 0.5) for other in others if other != best)), {})
+    assert row["at_edge"] == at_edge
+
+
+def test_held_parameter_is_never_at_the_edge():
+    (row,) = best_settings(rows(("a", {"lam": 1}, 0.5), ("a", {"lam": 2}, 0.9)), {"a": {"lam": 2}})
+    assert row["at_edge"] == ""

@@ -7,7 +7,7 @@ import pytest
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.artifacts import Record, writing
 from lssc.pipeline.study.recipes import load
-from lssc.report.tables import COLUMNS, as_csv, score_rows
+from lssc.report.tables import COLUMNS, as_csv, score_rows, uncoded_warnings
 
 
 @pytest.fixture
@@ -72,3 +72,24 @@ def test_a_number_does_not_tell_whether_a_method_converged(study):
     write_scores(study, "grid", converged=1)
     with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
         list(score_rows(study, "grid"))
+
+
+def uncoded_table(folder, *counts, **more):
+    """A score table of one method per count of points without a code, of 1,000 points and two trials each."""
+    path = folder / "scores.csv"
+    rows = [{"label": f"M{i}", "n": 1000, "m": 50, "trial": t, **more} for i in range(len(counts)) for t in (0, 1)]
+    path.write_text(as_csv([row | {"n_uncoded": counts[int(row["label"][1:])]} for row in rows]))
+    return path
+
+
+def test_run_warns_of_points_without_a_code(tmp_path):
+    assert uncoded_warnings([uncoded_table(tmp_path, 0, 10)]) == []
+    (line,) = uncoded_warnings([uncoded_table(tmp_path, 11, 0, 120)])
+    where = "M2 leaves 12.0% of the points without a code at n = 1,000, m = 50 (1 more above 1%);"
+    assert line.endswith(f"/scores.csv: {where} a larger lam or more landmarks code them")
+    assert 'm = 50, {"lam": 2};' in uncoded_warnings([uncoded_table(tmp_path, 11, setting='{"lam": 2}')])[0]
+
+
+def test_table_of_an_earlier_version_gives_no_warning(tmp_path):
+    (tmp_path / "scores.csv").write_text("label,n,m,trial\nA,10,5,0\n")
+    assert uncoded_warnings([tmp_path / "scores.csv"]) == []

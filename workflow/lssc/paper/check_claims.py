@@ -1,8 +1,6 @@
 """Judge every claim, one's own first, by the score tables of the experiments run."""
 
 import argparse
-import csv
-import io
 import json
 import sys
 from pathlib import Path
@@ -11,14 +9,14 @@ from lssc.errors import telling
 from lssc.paper.claims import CLAIMS
 from lssc.paper.own_claims import read_own_claims
 from lssc.paper.verdicts import judge_all
-from lssc.pipeline.store.files import read_text, write_text
+from lssc.pipeline.store.files import write_text
 from lssc.pipeline.study.recipes import ConfigError
-from lssc.report.tables import as_csv
+from lssc.report.tables import as_csv, read_table
 
 
 def read_tables(paths: list[Path]) -> dict[str, list[dict[str, str]]]:
     """Experiment -> rows of its table. The folder of a table has the name of its experiment."""
-    return {path.parent.name: list(csv.DictReader(io.StringIO(read_text(path), newline=""))) for path in paths}
+    return {path.parent.name: read_table(path) for path in paths}
 
 
 def main() -> None:

@@ -46,6 +46,8 @@ STAGES = {
 DPI, LARGEST, MOST = 200, 60_000, 64_000_000
 # A sign without width.
 HIDDEN = "\u200b"
+# Bands that one more band may cross, on average over the x axis, and still be told from them.
+CROSSED_BANDS = 1.0
 MARKERS = "osD^vPX*<>"
 # Places in seaborn's colour-blind-safe palette, strongest first; its yellow is lost on white.
 COLOURS = (0, 1, 2, 3, 4, 5, 9, 7, 6)
@@ -101,6 +103,7 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
     rows = curves(scores, spec)
     table, most = summary(rows, spec), rows["trial"].nunique()
     full = set(scores.loc[scores["full_data"], "method"])
+    banded = distinct_bands(table, spec)
     figure, axes = plt.subplots(figsize=(5.6, 3.8))
     for place, (method, label) in enumerate(spec["order"].items()):
         part = table[table["method"] == method].sort_values(spec["x"])
@@ -111,7 +114,7 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
             look = {"linestyle": (3 * (place % 2), (3, 3))} if method in full else {}
             flat = method in full and spec["x"] == "m"
             look["marker"] = None if flat else MARKERS[place % len(MARKERS)]
-            _draw(axes, part, spec, label=told, color=_colour(place), **look)
+            _draw(axes, part, spec, band=method in banded, label=told, color=_colour(place), **look)
     _dress(axes, spec, sorted(rows[spec["x"]].unique()), most)
     return figure
 
@@ -123,16 +126,33 @@ def _told(label: str, trials: int, most: int) -> str:
 
 
 def _colour(place: int) -> Any:
-    """Methods beyond the first few get the same colours, darker: they are variants, and differ in markers or dashes."""
+    """The palette's colours in turn: as they are, then darker, then lighter."""
     colour = sns.color_palette("colorblind")[COLOURS[place % len(COLOURS)]]
-    return colour if place < len(COLOURS) else tuple(0.6 * part for part in colour)
+    scale, white = ((1.0, 0.0), (0.6, 0.0), (0.6, 0.4))[place // len(COLOURS) % 3]
+    return tuple(scale * part + white for part in colour)
 
 
-def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color: Any, **look: Any) -> None:
+def distinct_bands(table: pd.DataFrame, spec: Mapping[str, Any]) -> set[str]:
+    """Methods whose bands are drawn: in the order of the methods table, those that cross few of the bands before."""
+    drawn: dict[str, pd.DataFrame] = {}
+    for method in spec["order"]:
+        part = table[table["method"] == method].set_index(spec["x"])
+        low, high = part["mean"] - part["std"].fillna(0), part["mean"] + part["std"].fillna(0)
+        band = pd.DataFrame({"low": low, "high": high})
+        shared = (band.join(other, rsuffix="_other", how="inner") for other in drawn.values())
+        crossed = sum(((b["low"] < b["high_other"]) & (b["low_other"] < b["high"])).mean() for b in shared)
+        if len(part) and crossed <= CROSSED_BANDS:
+            drawn[method] = band
+    return set(drawn)
+
+
+def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, band: bool, color: Any, **look: Any) -> None:
     x, mean, std = part[spec["x"]].astype(float), part["mean"], part["std"].fillna(0)
-    # A log axis has no place for what lies below zero.
-    low = np.maximum(mean - std, mean / 10) if spec["y"] in TIMES else mean - std
     axes.plot(x, mean, color=color, markersize=5.5, linewidth=1.7, zorder=3, **look)
+    if not band:
+        return
+    # A log axis cannot show values of zero and below.
+    low = np.maximum(mean - std, mean / 10) if spec["y"] in TIMES else mean - std
     axes.fill_between(x, low, mean + std, color=color, alpha=0.13, linewidth=0)
     for edge in (low, mean + std):
         axes.plot(x, edge, color=color, alpha=0.45, linewidth=0.6)
@@ -140,7 +160,7 @@ def _draw(axes: plt.Axes, part: pd.DataFrame, spec: Mapping[str, Any], *, color:
 
 def _dress(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trials: int) -> None:
     axes.set(xlabel=NAMES[spec["x"]], ylabel=NAMES[spec["y"]])
-    axes.set_title(as_text(f"{spec['title']}, mean ± std over {trials} trials"), fontsize="medium")
+    axes.set_title(as_text(f"{spec['title']}, mean over {trials} trials, bands ± std"), fontsize="medium")
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     if spec["y"] in TIMES:
         axes.set_yscale("log")
@@ -220,7 +240,8 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, 
     for axes in panels.flat[len(methods) :]:
         axes.set_visible(False)
     figure.tight_layout()
-    handles = _sweep_legend({label: colours[id] for id, label in datasets.items()}, "set_scale_rows" in rows)
+    legend = {label: colours[id] for id, label in datasets.items()}
+    handles = _sweep_legend(legend, "set_scale_rows" in rows, at_edge=best["at_edge"].astype(bool).any())
     figure.legend(
         handles=handles,
         loc="upper center",
@@ -250,7 +271,8 @@ def _plot_method_sweep(axes: plt.Axes, rows: pd.DataFrame, best: pd.Series, colo
         else:
             axes.plot([ticks[v] for v in curve.index], curve.values, marker="o", markersize=3.5, **look)
     chosen = ticks[json.loads(best["setting"])[x[4:]]]
-    axes.plot(chosen, best["accuracy"], "*", color="black", markersize=13, zorder=5)
+    fill = "white" if best["at_edge"] else "black"
+    axes.plot(chosen, best["accuracy"], "*", color="black", markerfacecolor=fill, markersize=13, zorder=5)
     if min(ticks.values()) > 0:
         axes.set_xscale("log")
     names = [f"{v:g}" if _is_number(v) else "" if x == "set_dataset" else str(v) for v in ticks]
@@ -273,13 +295,17 @@ def _dashes(scaled: bool) -> str:
     return "-" if scaled else ":"
 
 
-def _sweep_legend(colours: Mapping[str, Any], rows_scaled_or_not: bool) -> list[Any]:
+def _sweep_legend(colours: Mapping[str, Any], scaled_or_not: bool, *, at_edge: bool) -> list[Any]:
     """Colour by dataset, dashes by scaling of the embedding's rows, a star for the best setting."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], label=as_text(label), color=colour, linewidth=1.3) for label, colour in colours.items()]
-    if rows_scaled_or_not:
+    if scaled_or_not:
         names = {True: "embedding rows scaled", False: "not scaled"}
         grey = {"color": "grey", "linewidth": 1.3}
         handles += [Line2D([], [], label=name, linestyle=_dashes(scaled), **grey) for scaled, name in names.items()]
-    return [*handles, Line2D([], [], label="best", marker="*", color="black", linestyle="", markersize=11)]
+    star = {"marker": "*", "color": "black", "linestyle": "", "markersize": 11}
+    handles.append(Line2D([], [], label="best", **star))
+    if at_edge:
+        handles.append(Line2D([], [], label="best, at the edge of the grid", markerfacecolor="white", **star))
+    return handles

@@ -196,8 +196,11 @@ def _sweep(study: Study, experiment: Experiment) -> dict[str, Any]:
     swept = {id: [(key, _list(map(_value, values))) for key, values in grid.items()] for id, grid in grids.items()}
     best = {row["method"]: row for row in _csv(study, experiment.id, "best.csv")}
     for row in best.values():
-        row["chosen"] = [(key, _value(value)) for key, value in json.loads(row["setting"]).items()]
-    caption = "mean accuracy of each method over its parameters; the star is the setting chosen"
+        # Tables of earlier versions have no such column.
+        edges = row.get("at_edge", "").split()
+        marks = dict.fromkeys(edges, " (edge of the grid)")
+        row["chosen"] = [(key, _value(value) + marks.get(key, "")) for key, value in json.loads(row["setting"]).items()]
+    caption = "mean accuracy of each method over its parameters; a star at the best, white at the edge of the grid"
     alt = f"parameter sweeps: a panel for each of {_list(labels.values())}"
     image = _image(study, experiment, "sweep", caption, alt, ends=("csv", "pdf", "png"))
     rows = [{"label": labels[id], "swept": swept[id], "best": best.get(id)} for id in grids]

@@ -1,4 +1,4 @@
-"""What made a result: software, machine and config."""
+"""Provenance of results: software, machine and config."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ PACKAGES = (
     "h5py",
     "snakemake",
 )
+# What a run executes, as git names it from the top of the checkout.
+SOURCES = (":/workflow", ":/Snakefile")
 
 
 def provenance(config: dict[str, Any], sources: dict[str, Any]) -> dict[str, Any]:
@@ -43,12 +45,14 @@ def provenance(config: dict[str, Any], sources: dict[str, Any]) -> dict[str, Any
 
 
 def commit(folder: Path = Path(__file__).parent) -> str | None:
-    """The commit of the checkout that a folder belongs to, marked if it has changes; None outside of one."""
+    """The commit of the checkout that holds a folder, or None; `-dirty` marks changed files and untracked sources."""
     try:
-        # A folder that git knows nothing of may still lie inside some other checkout.
+        # A folder without tracked files may still lie inside some other checkout.
         if not _git(folder, "ls-files"):
             return None
-        return _git(folder, "describe", "--always", "--dirty", "--abbrev=12") or None
+        name = _git(folder, "describe", "--always", "--dirty", "--abbrev=12")
+        untracked = _git(folder, "ls-files", "--others", "--exclude-standard", "--", *SOURCES)
+        return f"{name}-dirty" if untracked and not name.endswith("-dirty") else name or None
     except FileNotFoundError:
         return None
 

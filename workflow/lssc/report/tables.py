@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from lssc.pipeline.store.artifacts import is_number, reading
+from lssc.pipeline.store.files import read_text
 from lssc.pipeline.study.recipes import Study
 
 UNITS = ("seconds", "cpu_seconds")
@@ -18,8 +19,10 @@ COLUMNS = (
     *("accuracy", "nmi", "ari", *UNITS),
     *(f"{stage}_{unit}" for unit in UNITS for stage in STAGES),
     *(f"{stage}_peak_mb" for stage in STAGES),
-    *("peak_mb", "converged"),
+    *("peak_mb", "converged", "n_uncoded"),
 )
+# The share of points without a code from which on a run warns.
+MOST_UNCODED = 0.01
 
 
 def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
@@ -44,6 +47,43 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
                     **setting,
                     **{key: _rounded(key, values[key]) for key in COLUMNS},
                 }
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, as text."""
+    return list(csv.DictReader(io.StringIO(read_text(path), newline="")))
+
+
+def uncoded_shares(rows: Iterable[Mapping[str, str]]) -> dict[str, tuple[float, str]]:
+    """Method label -> the largest share of points without a code, and the sizes or setting at which it occurs.
+
+    Tables of earlier versions, which lack the column, give nothing.
+    """
+    counts: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        if row.get("n_uncoded"):
+            where = f"n = {int(row['n']):,}, m = {int(row['m']):,}"
+            where += f", {row['setting']}" if "setting" in row else ""
+            counts.setdefault((row["label"], where), []).append(int(row["n_uncoded"]) / int(row["n"]))
+    shares: dict[str, tuple[float, str]] = {}
+    for (label, where), values in counts.items():
+        shares[label] = max(shares.get(label, (-1.0, "")), (sum(values) / len(values), where), key=lambda s: s[0])
+    return shares
+
+
+def uncoded_warnings(tables: Iterable[Path]) -> list[str]:
+    """One line for each score table in which a method leaves more than 1 % of the points without a code."""
+    lines = []
+    for path in tables:
+        shares = {m: s for m, s in uncoded_shares(read_table(path)).items() if s[0] > MOST_UNCODED}
+        if shares:
+            label, (share, where) = max(shares.items(), key=lambda item: item[1][0])
+            others = f" ({len(shares) - 1} more above {MOST_UNCODED:.0%})" if len(shares) > 1 else ""
+            lines.append(
+                f"{path}: {label} leaves {share:.1%} of the points without a code at {where}{others};"
+                " a larger lam or more landmarks code them"
+            )
+    return lines
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:

@@ -15,7 +15,8 @@ def code_points(trial: Trial) -> Record:
     rng = trial.rng("codes", trial.part.name)
     given = {"n_clusters": trial.recipe["n_clusters"], "rng": rng, "threads": trial.threads}
     codes, spent = timed(trial.part, X, indices, **given, **trial.params)
-    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **spent})
+    uncoded = {"n_uncoded": int((np.diff(codes.matrix.indptr) == 0).sum())}
+    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **uncoded, **spent})
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ def score_labels(trial: Trial) -> Record:
     values |= {f"{stage}_peak_mb": facts["peak_mb"] for stage, facts in spent.items()}
     values["peak_mb"] = max(facts["peak_mb"] for facts in spent.values())
     values["converged"] = all(trial.facts(name).get("converged", True) for name in TIMED.values())
+    # Points that no landmark explains have no code.
+    values |= trial.inputs["codes"].numbers(trial.number, ("n_uncoded",))
     return Record({}, {"scores": values})
 
 
