@@ -1,6 +1,6 @@
-"""Every part of the benchmark: `python benchmarks/cases.py PART` measures it and prints its rows as JSON.
+"""The parts of the benchmark: `python benchmarks/cases.py PART` measures one and prints its rows as JSON.
 
-One thread, CPU seconds, imports and compiling outside, unless a row says otherwise.
+CPU seconds on one thread, without imports and compilation, unless a row says otherwise.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ REPO = Path(__file__).parents[1]
 M = sized(300, 30)
 REPEATS = sized(7, 2)
 SAMPLE = sized(1000, 100)
-# A method that needs more than this for some n is not run for larger n.
-LIMIT = 120.0
-MOST_RUNS = sized(15, 3)
+# Wall seconds after which a whole method is stopped; it is not run for larger n.
+MAX_SECONDS = 120.0
+MAX_RUNS = sized(15, 3)
 SIZES = sized((3_000, 15_000, 60_000, 250_000, 1_000_000), (300, 600, 1_200))
 
 
@@ -54,19 +54,19 @@ def lasso() -> Iterator[Row]:
         yield from _lasso_case(case, X, m, LAM)
     digits = _digits()
     if digits is None:
-        note = "skipped: no features of digits; give a data.h5 of the pipeline by --mnist"
+        note = "skipped: no features of digits; pass a data.h5 of the pipeline by --mnist"
         yield row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST scattering features", note=note)
     else:
         yield from _lasso_case("mnist", digits, sized(500, 60), 5.0, "MNIST scattering features, ")
 
 
 def _digits() -> np.ndarray | None:
-    """Features of 8,000 digits from an artifact of the pipeline: the one given, or one of a run in this folder."""
-    given = os.environ.get("BENCH_MNIST")
-    found = [Path(given)] if given else sorted(REPO.glob("results/mnist/n8000/*/data.h5"))
-    if not found:
+    """Features of 8,000 digits from an artifact: that of --mnist, or one of a run in this folder."""
+    path = os.environ.get("BENCH_MNIST")
+    artifacts = [Path(path)] if path else sorted(REPO.glob("results/mnist/n8000/*/data.h5"))
+    if not artifacts:
         return None
-    with reading(found[0]) as file:
+    with reading(artifacts[0]) as file:
         return file.array(file.trials[0], "X")[: sized(8000, 300)]
 
 
@@ -88,7 +88,7 @@ def _lasso_case(case: str, X: np.ndarray, m: int, lam: float, name: str = "") ->
 def _lasso_qualities(
     X: np.ndarray, atoms: np.ndarray, peers: dict[str, Peer], lam: float
 ) -> dict[str, tuple[float, float]]:
-    """By how much a peer's objective exceeds the best of all peers at most, relatively, and its worst violation."""
+    """Of each peer: the largest relative excess over the best objective, and the largest KKT violation."""
     objectives, violations = np.full((len(peers), len(X)), np.inf), []
     for i, peer in enumerate(peers.values()):
         objectives[i, peer.points], worst = lasso_quality(X[peer.points], atoms, peer.solve(), lam)
@@ -99,7 +99,7 @@ def _lasso_qualities(
 
 
 def threads() -> Iterator[Row]:
-    """Wall-clock seconds of the coder on one and on two threads; means something on a quiet machine only."""
+    """Wall-clock seconds of the coder on one and two threads; needs a quiet machine."""
     n = sized(150_000, 2_000)
     X, _ = points(n)
     landmarks = np.arange(0, n, n // M)[:M]
@@ -110,7 +110,7 @@ def threads() -> Iterator[Row]:
 
 
 def omp() -> Iterator[Row]:
-    """The coder against scikit-learn's OMP, a point never coded by itself."""
+    """The coder against scikit-learn's OMP; no point is coded by itself."""
     n, k = sized(3_000, 300), 6
     X, _ = points(n)
     code, everyone, sample = find("coder", "omp"), np.arange(n), np.arange(0, n, max(1, n // SAMPLE))
@@ -122,10 +122,10 @@ def omp() -> Iterator[Row]:
     share = n / len(sample)
     note = f"one call a point with its own atom set to zero; on {len(sample):,} of the points, times {share:g}"
     for name in functions:
-        scale, told = (1, "") if name == "omp" else (share, note)
+        scale, remark = (1, "") if name == "omp" else (share, note)
         left = np.linalg.norm(X[sample] - codes[name] @ X, axis=1)
         size = f"n={n:,}, k={k}"
-        yield row("n3000", name, "cpu_seconds", np.array(seconds[name]) * scale, n=n, size=size, note=told)
+        yield row("n3000", name, "cpu_seconds", np.array(seconds[name]) * scale, n=n, size=size, note=remark)
         yield row("n3000", name, "mean_residual", left.mean(), n=n, size=size)
     n = sized(15_000, 500)
     X, _ = points(n)
@@ -134,7 +134,7 @@ def omp() -> Iterator[Row]:
 
 
 def kmedoids() -> Iterator[Row]:
-    """Landmarks by K-medoids: ours, scikit-learn-extra's alternation and FasterPAM, and how ours grows with n."""
+    """Landmarks by K-medoids: ours, scikit-learn-extra's alternation and FasterPAM; the growth of ours with n."""
     n = sized(6_000, 300)
     X, _ = points(n)
     names = {"kmedoids": "kmedoids", "kmedoids_full": "scikit-learn-extra, alternation", "fasterpam": "FasterPAM"}
@@ -170,7 +170,7 @@ def kmeans() -> Iterator[Row]:
 
 
 def farthest_first() -> Iterator[Row]:
-    """ESC's search for exemplars against the same search by its definition, from the same first point."""
+    """ESC's search for exemplars against the search by its definition, from the same first point."""
     n, m = sized(3_000, 200), sized(100, 10)
     X, _ = points(n)
     select = find("selector", "farthest_first")
@@ -188,7 +188,7 @@ def farthest_first() -> Iterator[Row]:
 
 
 def admm() -> Iterator[Row]:
-    """The modified ADMM: seconds to its stopping rule, and memory, for which a few iterations will do."""
+    """The modified ADMM: seconds to its stopping rule, and memory after a few iterations."""
     code = find("coder", "admm_modified")
     code.warm_up()
     for case, n, params in (
@@ -203,7 +203,7 @@ def admm() -> Iterator[Row]:
 
 
 def stages() -> Iterator[Row]:
-    """Where the time of FSC-uniform goes, against the same method put together from other libraries' parts."""
+    """Seconds by stage of FSC-uniform, and of the same method built from other libraries."""
     n = sized(15_000, 600)
     X, _ = points(n)
     runs: dict[str, list[dict[str, float]]] = {"ours": [], "others": []}
@@ -211,7 +211,7 @@ def stages() -> Iterator[Row]:
         for name, method in (("ours", fsc_uniform), ("others", fsc_of_others)):
             clock = Clock()
             method(X, M, 0, clock)
-            # The first round loads and compiles.
+            # The first round imports and compiles.
             runs[name] += [clock.seconds] * (repeat > 0)
     for name, rounds in runs.items():
         size = f"n={n:,}, m={M}, λ={LAM:g}"
@@ -221,31 +221,31 @@ def stages() -> Iterator[Row]:
 
 
 def methods() -> Iterator[Row]:
-    """Whole methods on the same points of growing number, each in a process of its own, for time, accuracy, memory."""
+    """Time, accuracy and memory of whole methods over n, each run in a process of its own."""
     for method in METHODS:
         for n in SIZES:
-            found = in_own_process("cases.py", "one_method", method, str(n), timeout=LIMIT)
-            print(f"  {method}, n={n:,}: {'stopped' if found is None else 'done'}", file=sys.stderr)
-            if found is None:
-                yield row("whole", method, "cpu_seconds", np.nan, n=n, note=f"stopped after {LIMIT:g} s")
+            rows = in_own_process("cases.py", "one_method", method, str(n), timeout=MAX_SECONDS)
+            print(f"  {method}, n={n:,}: {'stopped' if rows is None else 'done'}", file=sys.stderr)
+            if rows is None:
+                yield row("whole", method, "cpu_seconds", np.nan, n=n, note=f"stopped after {MAX_SECONDS:g} s")
                 break
-            yield from found
+            yield from rows
 
 
 def one_method(method: str, n: str) -> Iterator[Row]:
-    """Runs that differ in their random choices, three or more unless slow; memory is of the first, with the points."""
+    """Runs with different random choices, three or more unless slow; memory is that of the first run."""
     X, labels = points(int(n))
     small, _ = points(100)
     METHODS[method](small, 10, 0, Clock())
     rounds, accuracies, peak = [], [], 0.0
     used = 0.0
-    while (len(rounds) < 3 and used < LIMIT / 4) or (len(rounds) < MOST_RUNS and used < 3):
+    while (len(rounds) < 3 and used < MAX_SECONDS / 4) or (len(rounds) < MAX_RUNS and used < 3):
         clock = Clock()
-        found, spent = timed(METHODS[method], X, M, len(rounds), clock)
+        predicted, spent = timed(METHODS[method], X, M, len(rounds), clock)
         peak = peak or spent["peak_mb"]
         used += spent["cpu_seconds"]
         rounds.append(clock.seconds)
-        accuracies.append(scores(labels, found)["accuracy"])
+        accuracies.append(scores(labels, predicted)["accuracy"])
     for stage in rounds[0]:
         yield row("whole", method, stage, [seconds[stage] for seconds in rounds], n=len(X))
     yield row("whole", method, "cpu_seconds", [sum(seconds.values()) for seconds in rounds], n=len(X))
@@ -254,18 +254,18 @@ def one_method(method: str, n: str) -> Iterator[Row]:
 
 
 def overhead() -> Iterator[Row]:
-    """What a finished run of the workflow spent its time on; the folder is given, as such a run takes half an hour."""
+    """CPU seconds by stage of a finished run of the workflow, in the folder that --run names."""
     yield from in_own_process("overhead.py", os.environ["BENCH_RUN"])
 
 
-# Each runs in a process of its own.
+# Name -> function; each part runs in a process of its own.
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     part.__name__: part
     for part in (lasso, threads, omp, kmedoids, kmeans, farthest_first, admm, stages, methods, overhead)
 }
 
 if __name__ == "__main__":
-    # Warnings of peers about their iterations; how good their answers are is measured.
+    # Peers warn about convergence; the quality of their results is measured instead.
     warnings.simplefilter("ignore")
     name, *arguments = sys.argv[1:]
     print(json.dumps(list({**PARTS, "one_method": one_method}[name](*arguments))))

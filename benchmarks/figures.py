@@ -1,10 +1,10 @@
-"""The figures of docs/benchmarks.md, in the style of the others."""
+"""Draws the figures of docs/benchmarks.md in the style of the report."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from lssc.report.curves import COLOURS, MARKERS, NAMES, set_style  # isort: skip  (chooses the way of drawing)
+from lssc.report.curves import COLOURS, MARKERS, NAMES, set_style  # isort: skip  (chooses matplotlib's backend)
 import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ def _colours() -> list:
 
 
 def plot_methods(rows: pd.DataFrame) -> Figure:
-    """Time, memory and accuracy of whole methods over n, with a band from the least to the most of the runs."""
+    """Time, memory and accuracy of whole methods over n; bands span the least to the most of the runs."""
     set_style()
     figure, panels = plt.subplots(1, 3, figsize=(12, 3.6))
     for axes, (quantity, label) in zip(panels, PANELS.items(), strict=True):
@@ -31,14 +31,14 @@ def plot_methods(rows: pd.DataFrame) -> Figure:
             look = {"color": _colours()[place], "marker": MARKERS[place], "markersize": 5.5, "linewidth": 1.7}
             axes.plot(part["n"], part["median"], label=method, **look)
             axes.fill_between(part["n"], part["least"], part["most"], color=look["color"], alpha=0.13, linewidth=0)
-        _dress(axes, sorted(rows["n"].unique()), label, log=quantity != "accuracy")
+        _format_axes(axes, sorted(rows["n"].unique()), label, log=quantity != "accuracy")
     figure.tight_layout()
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="upper center", ncol=3, frameon=False, bbox_to_anchor=(0.5, 0.02))
     return figure
 
 
-def _dress(axes: plt.Axes, ticks: list[int], label: str, *, log: bool) -> None:
+def _format_axes(axes: plt.Axes, ticks: list[int], label: str, *, log: bool) -> None:
     axes.set_xscale("log")
     axes.set_xticks(ticks, [_short(n) for n in ticks])
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -58,7 +58,7 @@ def _short(n: int) -> str:
 
 
 def plot_coders(lasso: pd.DataFrame, stages: pd.DataFrame, names: tuple[str, ...]) -> Figure:
-    """Microseconds a point of every lasso solver, and the stages of FSC-uniform beside the other libraries'."""
+    """Microseconds a point of every lasso solver, and the stages of FSC-uniform and of its peer."""
     set_style()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), width_ratios=(3, 2))
     _coder_dots(left, lasso[lasso["quantity"] == "cpu_seconds"].dropna(subset="least"))
@@ -75,8 +75,8 @@ def _coder_dots(axes: plt.Axes, times: pd.DataFrame) -> None:
         heights = mine["least"] / mine["n"] * 1e6
         axes.plot(where, heights, MARKERS[place], markersize=7, label=peer, color=_colours()[place])
         for x, y in zip(where, heights, strict=True):
-            told = f"{y:,.0f}" if y >= 10 else f"{y:.2g}"
-            axes.annotate(told, (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
+            text = f"{y:,.0f}" if y >= 10 else f"{y:.2g}"
+            axes.annotate(text, (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
     sizes = times.drop_duplicates("case").set_index("case").loc[cases, "size"]
     axes.set_xticks(range(len(cases)), [_in_lines(size) for size in sizes])
     axes.set_xlim(-0.5, len(cases) - 0.5)

@@ -1,7 +1,7 @@
-"""The one place that measures: functions in turn in one process, or one process for a single peak of memory.
+"""Measures time and memory: functions in turn in one process, or one function in a process of its own.
 
-A measurement is one row: of which part and case, by which peer, what was measured, and the least, median and most of
-its repeats. `BENCH=small` in the environment takes sizes of seconds instead of minutes.
+A measurement is one row: part, case, peer, quantity, and the least, median and most of its repeats. `BENCH=small` in
+the environment selects sizes that take seconds instead of minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import lssc.pipeline.stages  # noqa: F401  isort: skip  (pins the threads before numpy starts)
+import lssc.pipeline.stages  # noqa: F401  isort: skip  (pins BLAS threads before numpy is imported)
 import numpy as np
 
 from lssc.data.datasets.synthetic import synthetic
@@ -29,7 +29,8 @@ Row = dict[str, Any]
 COLUMNS = ("part", "case", "size", "peer", "n", "quantity", "least", "median", "most", "repeats", "note")
 SMALL = os.environ.get("BENCH") == "small"
 N_CLUSTERS = 5
-PATIENCE = 10.0
+# CPU seconds after which a function is repeated no more than three times.
+ENOUGH_SECONDS = 10.0
 
 
 def sized(full: T, small: T) -> T:
@@ -43,7 +44,7 @@ def points(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def row(case: str, peer: str, quantity: str, values: Sequence[float] | float, *, n: int, **more: str) -> Row:
-    """`more` is the `size` of the case in words and a `note` about this peer."""
+    """One measurement; `more` may hold `size`, the case in words, and `note`, a remark on this peer."""
     values = [float(value) for value in np.atleast_1d(values)]
     stats = {"least": min(values), "median": statistics.median(values), "most": max(values), "repeats": len(values)}
     return {"case": case, "size": "", "peer": peer, "n": n, "quantity": quantity, **stats, "note": "", **more}
@@ -52,14 +53,14 @@ def row(case: str, peer: str, quantity: str, values: Sequence[float] | float, *,
 def in_turn(
     functions: dict[str, Callable[[], Any]], repeats: int, clock: Callable[[], float] = time.process_time
 ) -> dict[str, list[float]]:
-    """Seconds of each, taken in turn so that a slow moment of the machine hits all alike; one untimed round before.
+    """Seconds of each function. Functions run in turn, so a slow phase of the machine affects all alike.
 
-    A slow one is repeated less often, three times at least.
+    The first round is not timed. A slow function is repeated less often, but at least three times.
     """
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for repeat in range(repeats + 1):
         for name, function in functions.items():
-            if len(seconds[name]) >= 3 and sum(seconds[name]) > PATIENCE:
+            if len(seconds[name]) >= 3 and sum(seconds[name]) > ENOUGH_SECONDS:
                 continue
             start = clock()
             function()
@@ -69,7 +70,7 @@ def in_turn(
 
 
 class Clock:
-    """CPU seconds by stage: `clock("coding", function, ...)` calls the function and gives its value."""
+    """CPU seconds by stage: `clock("coding", function, ...)` calls the function and returns its value."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -81,7 +82,7 @@ class Clock:
 
 
 def in_own_process(script: str, *arguments: str, timeout: float | None = None) -> Any:
-    """What a script of this folder prints last, as JSON; None if it takes more than `timeout` seconds."""
+    """The last line that a script of this folder prints, parsed as JSON; None after `timeout` seconds."""
     command = [sys.executable, str(Path(__file__).parent / script), *arguments]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=timeout)

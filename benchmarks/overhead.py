@@ -1,6 +1,6 @@
-"""What a run of the workflow spent its time on, and what it cost beside the work.
+"""CPU seconds by stage of a run of the workflow, and the overhead beside them.
 
-`python benchmarks/overhead.py FOLDER` looks at the last run in a working folder, which must have begun with no results,
+`python benchmarks/overhead.py FOLDER` reads the last run in a working folder, which must have started without results,
 and prints rows as JSON.
 """
 

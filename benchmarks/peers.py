@@ -1,4 +1,4 @@
-"""What the library is compared with, each peer on the same problem: min |c|_1 + lam/2 |x - L'c|^2."""
+"""Peers of the benchmarks: other programs for the lasso, min |c|_1 + lam/2 |x - L'c|^2, for OMP and for clustering."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from measure import N_CLUSTERS, Clock
 
 Solve = Callable[[], Any]
 LAM = 10.0
-# Coordinate descent of scikit-learn stops at a relative duality gap of 1e-8 if it is given the iterations.
+# Iterations that let scikit-learn's coordinate descent reach its relative duality gap of 1e-8.
 CD_ITERATIONS = 20_000
 
 
 @dataclass(frozen=True)
 class Peer:
-    """`solve` gives the codes, as rows, of the points of these numbers."""
+    """`solve` returns one code a row, of the points with these row numbers."""
 
     solve: Solve
     points: np.ndarray
 
 
 def lasso_peers(X: np.ndarray, landmarks: np.ndarray, lam: float, sample: np.ndarray) -> dict[str, Peer]:
-    """Every program that solves the lasso; scikit-learn's, by far the slowest, on the sample of points alone.
+    """Every program that solves the lasso; scikit-learn's, by far the slowest, on the sample of points only.
 
-    A landmark may use itself here, as only our coders can forbid it. SPAMS and `sparse_encode` weigh the l1 norm
-    instead of the residual: their penalty is 1/lam. (`Lasso` itself wants 1 / (lam D); `sparse_encode` divides by D.)
+    A landmark may use itself here, because only our coders can exclude it. SPAMS and `sparse_encode` weight the l1 norm
+    instead of the residual: their penalty is 1/lam. (`Lasso` needs 1 / (lam D); `sparse_encode` divides by D.)
     """
     import spams
     from sklearn.decomposition import sparse_encode
@@ -60,10 +60,10 @@ def lasso_peers(X: np.ndarray, landmarks: np.ndarray, lam: float, sample: np.nda
 
 
 def lasso_quality(X: np.ndarray, atoms: np.ndarray, codes: Any, lam: float) -> tuple[np.ndarray, float]:
-    """The objective of every point, and the worst violation of the optimality conditions relative to 1/lam.
+    """The objective of every point, and the largest violation of the optimality conditions relative to 1/lam.
 
-    The violation is how far a coefficient would move if it alone were optimised (atoms have unit length). It is that of
-    the conditions themselves, except where a coefficient is of the size of rounding errors and has the wrong sign.
+    The violation is the distance that a coefficient would move if only it were optimised (atoms have unit length). It
+    equals the violation of the conditions, except for coefficients of the size of rounding errors with a wrong sign.
     """
     codes, objectives, worst = sparse.csr_matrix(codes), [], 0.0
     for start in range(0, len(X), 1000):
@@ -77,7 +77,7 @@ def lasso_quality(X: np.ndarray, atoms: np.ndarray, codes: Any, lam: float) -> t
 
 
 def omp_one_by_one(X: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
-    """scikit-learn's OMP with all other points: it cannot exclude an atom, but never takes one that is zero."""
+    """scikit-learn's OMP with all other points: it cannot exclude an atom, but never chooses a zero atom."""
     from sklearn.linear_model import orthogonal_mp
 
     dictionary = np.array(X.T, order="F")
@@ -90,7 +90,7 @@ def omp_one_by_one(X: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
 
 
 def farthest_first_plainly(X: np.ndarray, m: int, lam: float, first: int) -> np.ndarray:
-    """The search of ESC as it is defined: the costs of all points at every step."""
+    """ESC's search by its definition: compute the costs of all points at every step."""
     chosen = [first]
     while len(chosen) < m:
         landmarks = np.array(chosen)
@@ -110,7 +110,7 @@ def medoid_cost(X: np.ndarray, landmarks: np.ndarray) -> float:
     return float(sum(cdist(block, X[landmarks], "cityblock").min(axis=1).sum() for block in blocks))
 
 
-# Whole methods: labels of X, with what each stage took told to the clock.
+# Whole methods: labels of X; the clock records the seconds of each stage.
 
 
 def fsc_uniform(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
@@ -122,7 +122,7 @@ def fsc_uniform(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
 
 
 def fsc_of_others(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
-    """The same method put together from SPAMS, scipy's truncated SVD and scikit-learn's K-means."""
+    """The same method built from SPAMS, scipy's truncated SVD and scikit-learn's K-means."""
     landmarks = clock("selection", find("selector", "uniform"), X, m, rng=rng_for(seed, "select")).indices
     codes = clock("coding", find("coder", "lasso_spams"), X, landmarks, lam=LAM).matrix
     vectors = clock("embedding", _embed_by_scipy, codes, seed)

@@ -1,6 +1,6 @@
-"""Measure, part by part, keep every part's rows as a CSV of its own, and write the page from all that are kept.
+"""Measures each part, keeps its rows in a CSV file of its own, and writes the page from all kept rows.
 
-`python benchmarks/run.py --only lasso stages` measures these parts again and leaves the others as they are.
+`python benchmarks/run.py --only lasso stages` measures these parts again and keeps the others.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ REPO = Path(__file__).parents[1]
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="PART", help="measure these parts alone")
-    parser.add_argument("--small", action="store_true", help="sizes of seconds, into results/benchmarks")
+    parser.add_argument("--only", nargs="+", metavar="PART", help="measure only these parts")
+    parser.add_argument("--small", action="store_true", help="small sizes, seconds in all, into results/benchmarks")
     parser.add_argument("--mnist", type=Path, help="a data.h5 of the pipeline with features of digits")
-    parser.add_argument("--run", type=Path, help="a folder in which a run of both synthetic experiments ended")
-    parser.add_argument("--into", type=Path, help="the folder of the page, instead of docs")
+    parser.add_argument("--run", type=Path, help="working folder of a finished run of landmarks and points")
+    parser.add_argument("--into", type=Path, help="folder of the page (default: docs)")
     return parser.parse_args()
 
 
 def measure(part: str, kept: Path) -> None:
-    """Measure a part in a process of its own; its rows replace the ones kept."""
+    """Measure a part in a process of its own; its rows replace the kept ones."""
     from measure import COLUMNS, in_own_process
 
     print(f"benchmark: {part}", file=sys.stderr)
@@ -48,7 +48,7 @@ def measure(part: str, kept: Path) -> None:
 
 
 def origin() -> str:
-    """The machine and the versions, in a line."""
+    """Machine and versions in one line."""
     made = provenance({}, {})
     versions = {"lssc": made["commit"], "Python": made["python"], **made["packages"]}
     machine = f"{made['machine']['processor']}, {made['machine']['cores']} cores"
@@ -63,7 +63,7 @@ def main() -> None:
         os.environ["BENCH_MNIST"] = str(options.mnist.resolve())
     if options.run:
         os.environ["BENCH_RUN"] = str(options.run.resolve())
-    # Only now: sizes follow from the environment.
+    # Imported late: their sizes depend on the environment variables set above.
     from cases import PARTS
     from page import write_page
 

@@ -1,7 +1,7 @@
-"""Keep what every job of a finished run used: `python docs/jobs.py results`, from the folder that Snakemake ran in.
+"""Record CPU seconds and peak memory of the jobs of a finished run: `python docs/jobs.py results`, where it ran.
 
-Stages that work on trials have it in their results. The others are run once more as Snakemake recorded them, into a
-folder that is thrown away; of the many that score labels, one for each dataset and n. Fetching images is left out.
+Stages that work on trials have both in their artifacts. Other jobs run once more, by the command that Snakemake
+recorded, into a temporary folder; of the jobs that score labels, one for each dataset and n. Downloads are left out.
 """
 
 import csv
@@ -23,14 +23,14 @@ from lssc.report.tables import as_csv
 TABLE = Path(__file__).parent / "results/jobs.csv"
 RUN = ("dataset", "n", "block", "selector", "m", "coder", "embedder", "clusterer")
 COLUMNS = ("rule", "experiment", "images", "features", "shard", "reduction", "size", *RUN, "cpu_seconds", "peak_mb")
-# By a small process, as the peak of a child counts from the size of its parent on.
+# Run by a small process: the peak memory of a child starts at the size of its parent.
 MEASURE = """
 import resource, subprocess, sys
 subprocess.run(["bash", "-c", sys.argv[1]], check=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 """
-# Path of an output -> what the table says of its job.
+# Path of an output -> the columns of the table that describe its job.
 Jobs = dict[str, dict[str, str]]
 
 
@@ -47,7 +47,7 @@ def job(rule: str, pattern: str, **values: str) -> Jobs:
 
 
 def with_facts(study: Study) -> Jobs:
-    """The jobs on trials and on images."""
+    """Jobs on trials and on images: their artifacts hold CPU seconds and memory."""
     paths, jobs = study.paths, {}
     stages = {
         "generate_data": paths.data,
@@ -72,7 +72,7 @@ def with_facts(study: Study) -> Jobs:
 
 
 def without_facts(study: Study) -> Jobs:
-    """The other jobs, by one of their outputs."""
+    """The other jobs, each by one of its outputs."""
     paths, jobs = study.paths, job("check_claims", study.paths.claims) | job("write_report", study.paths.report)
     scored = {(run.dataset, run.n): run.wildcards for id in study.run for run in study.experiments[id].runs()}
     for wildcards in scored.values():
@@ -101,7 +101,7 @@ def spent(cpu_seconds: float, peak_mb: float) -> dict[str, float]:
 
 
 def run_again(jobs: Jobs, config: Path) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
-    """Each job's description and what its whole process used."""
+    """Each job's description, and CPU seconds and memory of its process."""
     command = ["snakemake", "--detailed-summary", "--replace-workflow-config", "--configfile", str(config)]
     summary = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     lines = list(csv.DictReader(summary.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -1,6 +1,6 @@
-"""Keep what a reader wants of a run: `python docs/keep.py results`, then `make docs`.
+"""Copy tables and figures of a finished run into docs: `python docs/keep.py results`, then `make docs`.
 
-Tables and provenance go to docs/results, figures as PNG to docs/figures. Sweeps keep their means, not every trial.
+Tables and provenance go to docs/results, figures as PNG to docs/figures. Sweeps keep means, not single trials.
 """
 
 import shutil
@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-# Bytes of a file that git should keep, as `make lint` has it.
-LARGEST = 1_000_000
+# Largest file that goes into git, in bytes; `make lint` enforces the same limit.
+MAX_BYTES = 1_000_000
 
 
 def keep(results: Path) -> None:
@@ -29,10 +29,10 @@ def keep(results: Path) -> None:
 
 
 def copy(folder: Path, files: list[Path]) -> None:
-    """Into a folder, those that are there and small enough for git."""
+    """Copy the files that exist and are small enough for git."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
-        if file.exists() and file.stat().st_size <= LARGEST:
+        if file.exists() and file.stat().st_size <= MAX_BYTES:
             shutil.copyfile(file, folder / file.name)
 
 
