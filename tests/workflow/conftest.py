@@ -1,7 +1,10 @@
 """Real small runs of the whole pipeline, each in a folder of its own."""
 
+import fcntl
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +15,8 @@ import pytest
 import yaml
 
 REPO = Path(__file__).parents[2]
-# Grids that take seconds; laid over config.yaml as any user's config would be.
+SCORES = "results/experiments/landmarks/scores.csv"
+# A grid that takes seconds, merged over config.yaml as any user's config is.
 SMALL = {
     "run": ["landmarks"],
     "block": 2,
@@ -30,7 +34,7 @@ SMALL = {
                 "ssc_admm",
                 "ssc_lasso",
             ],
-            # The same points for all; and one for a method that is not run here.
+            # All methods get the same points. The override of esc_raw has no effect: that method is not in the list.
             "overrides": {
                 "ssc_admm": {"trials": 2},
                 "esc_raw": {"trials": 1},
@@ -43,7 +47,7 @@ SMALL = {
 
 
 class Pipeline:
-    """A working folder with a config, and Snakemake to run in it."""
+    """A working folder with its config, where Snakemake runs."""
 
     def __init__(self, folder: Path, repo: Path = REPO) -> None:
         self.folder, self.repo = folder, repo
@@ -64,25 +68,22 @@ class Pipeline:
         ]
 
     def run(self, *options: str, cores: int = 2) -> subprocess.CompletedProcess:
-        scripts = Path(sys.executable).parent
-        environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-        return subprocess.run(
-            self.command(*options, cores=cores), capture_output=True, text=True, env=environment, timeout=600
-        )
+        command = self.command(*options, cores=cores)
+        return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=600)
 
     def finish(self, *options: str, cores: int = 2) -> dict[str, int]:
-        """Run to the end; how many jobs of each rule that took."""
+        """Run to the end; return the number of jobs by rule."""
         done = self.run(*options, cores=cores)
         assert done.returncode == 0, done.stderr[-4000:]
         return jobs(done)
 
     def planned(self) -> dict[str, int]:
-        """How many jobs of each rule a run would take."""
+        """The number of jobs by rule that a run would start."""
         return jobs(self.run("--dry-run"))
 
     def scores(self) -> list[str]:
-        """The score table without what depends on the clock."""
-        lines = (self.folder / "results/experiments/landmarks/scores.csv").read_text().splitlines()
+        """The score table without the columns that depend on the clock."""
+        lines = (self.folder / SCORES).read_text().splitlines()
         keep = [i for i, name in enumerate(lines[0].split(",")) if not re.search("seconds|peak_mb", name)]
         return [",".join(line.split(",")[i] for i in keep) for line in lines]
 
@@ -99,6 +100,11 @@ class Pipeline:
         return sorted(self.folder.glob(f"results/synthetic*/**/{name}.h5"))
 
 
+def environment() -> dict[str, str]:
+    """The environment of an activated virtual environment."""
+    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
 def jobs(done: subprocess.CompletedProcess) -> dict[str, int]:
     """The job table that Snakemake prints, without its total."""
     text = done.stdout + done.stderr
@@ -107,16 +113,48 @@ def jobs(done: subprocess.CompletedProcess) -> dict[str, int]:
     return {rule: int(count) for rule, count in rows if rule not in ("total", "all")}
 
 
+def facts(path: Path) -> dict[str, dict]:
+    """The facts of each trial in an artifact."""
+    with h5py.File(path) as file:
+        return {trial: json.loads(group.attrs["facts"]) for trial, group in file.items()}
+
+
+def arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an artifact by trial and name."""
+    with h5py.File(path) as file:
+        return {f"{trial}/{name}": data[()] for trial, group in file.items() for name, data in group.items()}
+
+
+def copy_checkout(folder: Path) -> Path:
+    """Copy the parts of this repository that a run needs."""
+    folder.mkdir()
+    shutil.copy(REPO / "Snakefile", folder)
+    for name in ("workflow", "config", "profiles", "envs"):
+        shutil.copytree(REPO / name, folder / name)
+    return folder
+
+
+def shared_run(tmp_path_factory, name: str, make) -> Path:
+    """The folder of a run that all pytest-xdist workers share: the first one calls `make` on it, the others wait."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    done = base / f"{name}.done"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            make(base / name)
+            done.touch()
+    return base / name
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Pipeline:
-    """One undisturbed run, to compare with; tests must leave it as it is."""
-    pipeline = Pipeline(tmp_path_factory.mktemp("finished"))
-    pipeline.finish()
-    return pipeline
+    """A finished run, shared by all tests; read-only."""
+    return Pipeline(shared_run(tmp_path_factory, "finished", lambda folder: Pipeline(folder).finish()))
 
 
 @pytest.fixture
 def pipeline(tmp_path: Path, finished: Pipeline) -> Pipeline:
-    """A copy of the finished run, to change at will."""
+    """A copy of the finished run that a test may change."""
     subprocess.run(["cp", "-a", f"{finished.folder}/.", str(tmp_path / "run")], check=True)
     return Pipeline(tmp_path / "run")
