@@ -18,7 +18,7 @@ def score_labels(trial: Trial) -> Record:
     values["peak_mb"] = max(facts["peak_mb"] for facts in spent.values())
     values["converged"] = all(trial.facts(name).get("converged", True) for name in TIMED.values())
     # Points that no landmark explains have no code.
-    values |= trial.inputs["codes"].numbers(trial.number, ("n_uncoded",))
+    values["n_uncoded"] = trial.facts("codes")["n_uncoded"]
     return Record({}, {"scores": values})
 
 
