@@ -1,4 +1,4 @@
-"""Config files are data. Snakemake's own reader also fills in templates, which can run any Python code."""
+"""Reads config files: YAML or JSON, as plain data. Snakemake's own reader also runs templates, which are code."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from typing import Any
 
 import yaml
 
-from lssc.pipeline.config.plain import MOST, plain_problems
+from lssc.pipeline.config.plain import plain_problems
 from lssc.pipeline.study.recipes import ConfigError
 
-# Bytes of a file; the paper's config has 16,000.
-LARGEST = 1_000_000
-# What Snakemake takes out of a config for itself before anybody can look at it.
+# Keys that Snakemake would act on before our checks see them.
 NOT_OURS = {
-    "__use_yte__": "templates would run code of the file; config is data here",
-    "pathvars": "unknown key; the folders are named by results and data",
+    "__use_yte__": "templates would run code from the file; remove the key",
+    "pathvars": "unknown key; name the folders by results and data",
 }
-MERGE = "tag:yaml.org,2002:merge"
-# Mappings that one key may merge.
-MERGED = 10
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The mapping in a JSON or YAML file of plain data; ConfigError names the file, and the line if one is to blame."""
+    """The mapping in a JSON or YAML file; ConfigError names the file, and the line if there is one."""
+    path = Path(path)
     try:
-        config = _parsed(_text(Path(path)))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ConfigError([f"{path}: {_told(error)}"]) from None
+        text = path.read_text(encoding="utf-8-sig")
+        is_json = path.suffix == ".json"
+        config = json.loads(text, object_pairs_hook=_unique) if is_json else yaml.load(text, Loader=_Loader)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError([f"{path}: {_reason(error)}"]) from None
     if not isinstance(config, dict):
         raise ConfigError([f"{path}: must hold a mapping of keys to values"])
     problems = plain_problems(config) or [f"{key}: {why}" for key, why in NOT_OURS.items() if key in config]
@@ -38,66 +36,33 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return config
 
 
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        raw = file.read(LARGEST + 1)
-    if len(raw) > LARGEST:
-        raise ValueError(f"larger than {LARGEST:,} bytes")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise ValueError(f"line {line}: byte {raw[error.start]:#04x} is no UTF-8 text") from None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        # JSON may be indented by tabs, YAML may not.
-        return json.loads(text, object_pairs_hook=_unique)
-    except json.JSONDecodeError:
-        pass
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except (AttributeError, LookupError, TypeError):
-        # PyYAML stumbles over a type, such as !!bool, that its value is not of.
-        raise ValueError("a value does not fit the type that !! gives it") from None
-
-
 def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in mapping:
             raise ValueError(f"the key {key!r} is there twice")
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that is there twice, of which YAML would drop one without a word, and merging without end."""
+    """Refuses a repeated key, of which YAML would silently drop one."""
 
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
         seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
                 raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} is there twice", problem_mark=key.start_mark)
-            seen.add((key.tag, str(key.value)))
+            seen.add(key.value)
         return node
 
-    def flatten_mapping(self, node: Any) -> None:
-        for key, value in node.value:
-            if key.tag == MERGE and isinstance(value, yaml.SequenceNode) and len(value.value) > MERGED:
-                problem = f"more than {MERGED} mappings to merge"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-        super().flatten_mapping(node)
-        if len(node.value) > MOST:
-            raise yaml.MarkedYAMLError(problem=f"more than {MOST:,} keys", problem_mark=node.start_mark)
 
-
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """What is wrong, in one line."""
-    if isinstance(error, RecursionError):
-        return "nested too deep"
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object[: error.start].count(b"\n") + 1
+        return f"line {line}: byte {error.object[error.start]:#04x} is not UTF-8 text"
     if isinstance(error, OSError):
         return error.strerror or str(error)
     if mark := getattr(error, "problem_mark", None):
