@@ -126,7 +126,7 @@ docs: $(READY)
 lock:
 	"$$PYTHON" -m venv .lockenv
 	.lockenv/bin/pip install --quiet pip-tools
-	.lockenv/bin/pip-compile --quiet --allow-unsafe --extra dev --generate-hashes --strip-extras --no-annotate \
+	.lockenv/bin/pip-compile --quiet --allow-unsafe --all-extras --generate-hashes --strip-extras --no-annotate \
 		--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--output-file envs/requirements.lock pyproject.toml
 	rm -rf .lockenv

@@ -1,4 +1,4 @@
-"""One set of versions, told three times: pyproject.toml, the lock and the conda environment."""
+"""pyproject.toml, the lock and the conda environment agree on versions."""
 
 import re
 import tomllib
@@ -14,6 +14,7 @@ import lssc
 REPO = Path(__file__).parents[3]
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 LOCK = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (REPO / "envs/requirements.lock").read_text(), re.MULTILINE))
+EXTRAS = PROJECT["optional-dependencies"]
 CONDA = yaml.safe_load((REPO / "envs/environment.yaml").read_text())["dependencies"]
 
 
@@ -23,27 +24,27 @@ def conda_versions():
     return {canonicalize_name(name): version for name, version in (re.split("=+", entry) for entry in entries)}
 
 
-@pytest.mark.parametrize("wanted", PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
-def test_the_lock_satisfies_every_requirement(wanted):
-    requirement = Requirement(wanted)
+@pytest.mark.parametrize("entry", sum(EXTRAS.values(), start=PROJECT["dependencies"]))
+def test_lock_satisfies_every_requirement(entry):
+    requirement = Requirement(entry)
     assert LOCK[canonicalize_name(requirement.name)] in requirement.specifier
 
 
-def test_the_conda_environment_names_the_locked_versions():
+def test_conda_environment_has_the_locked_versions():
     conda = conda_versions()
     assert conda.pop("python") == "3.11"
     assert conda == {name: LOCK[name] for name in conda}
-    needed = {canonicalize_name(Requirement(entry).name) for entry in PROJECT["dependencies"]}
-    # What an extra brings: conda knows no extras.
-    assert set(conda) == needed | {"pygments"}
+    runtime = sum((EXTRAS[extra] for extra in ("pipeline", "images", "peers")), start=PROJECT["dependencies"])
+    # Pygments belongs to snakemake[reports]: conda has no extras.
+    assert set(conda) == {canonicalize_name(Requirement(entry).name) for entry in runtime} | {"pygments"}
 
 
-def test_the_lock_pins_by_hash_and_names_no_address():
+def test_lock_has_hashes_and_no_address():
     text = (REPO / "envs/requirements.lock").read_text()
     assert text.count("--hash=sha256:") > len(LOCK)
     assert not re.search(r"https?://|file://|--index|--find-links", text)
 
 
-def test_the_version_is_told_once():
+def test_version_is_the_same_everywhere():
     assert PROJECT["version"] == lssc.__version__
     assert f"version: {lssc.__version__}" in (REPO / "CITATION.cff").read_text()
