@@ -106,9 +106,10 @@ lint: $(READY)
 	$(ON_PATH) ruff format --check .
 	$(ON_PATH) snakefmt --check Snakefile workflow/rules
 	$(ON_PATH) snakemake --lint
+	$(ON_PATH) lint-imports
 	$(ON_PATH) codespell
 	@large=$$(git ls-files -z | xargs -0 -r ls -ld 2>/dev/null | awk '$$5 > 1000000 {print $$5, $$NF}'); \
-		test -z "$$large" || { echo "files over 1 MB do not belong into git: $$large" >&2; exit 1; }
+		test -z "$$large" || { echo "files over 1 MB do not belong in git: $$large" >&2; exit 1; }
 
 # MNIST=data.h5 gives features of digits where no run of experiment `mnist` lies in results.
 bench: $(COMPILED)
