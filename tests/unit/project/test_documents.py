@@ -50,6 +50,13 @@ def test_decisions_are_numbered_and_dated():
     assert numbers == list(range(1, len(re.findall("^## ", text, re.MULTILINE)) + 1))
 
 
+def test_example_part_in_contributing_runs():
+    example = re.search(r"```python\n(.*?)```", (REPO / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
+    names = {}
+    exec(example, names)
+    assert names["select_longest"](np.diag([1.0, 4.0, 2.0, 3.0]), 2, skip=1).indices.tolist() == [3, 2]
+
+
 def test_readme_stays_short():
     assert len((REPO / "README.md").read_text().splitlines()) < 150
 
