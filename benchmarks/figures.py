@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from lssc.report.curves import COLOURS, MARKERS, NAMES, set_style  # isort: skip  (chooses matplotlib's backend)
+from lssc.report.style import COLOURS, MARKERS, NAMES, set_style  # isort: skip  (chooses matplotlib's backend)
 import matplotlib.pyplot as plt
 import seaborn as sns
 from matplotlib.figure import Figure

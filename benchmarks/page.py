@@ -336,7 +336,7 @@ def origin(made: dict[str, dict[str, Any]]) -> str:
 def draw(results: Results, folder: Path) -> None:
     """Draw the figures of the measured parts."""
     from figures import plot_coders, plot_methods
-    from lssc.report.curves import save
+    from lssc.report.style import save
 
     if len(results.of("methods")):
         save(plot_methods(results.of("methods")), folder / "benchmarks_methods.png")

@@ -7,19 +7,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from lssc.report import curves as plotting
-from lssc.report.curves import (
-    curves,
-    distinct_bands,
-    plot_curves,
-    plot_stages,
-    plot_sweep,
-    read_scores,
-    save,
-    stage_times,
-    summary,
-)
+from lssc.report import style
+from lssc.report.curves import curve_rows, distinct_bands, plot_curves, summary
 from lssc.report.inlining import inlined
+from lssc.report.step_times import plot_step_times, step_times
+from lssc.report.style import read_scores, save
+from lssc.report.sweep_figure import plot_sweep
 from lssc.report.sweeps import best_settings
 from lssc.report.tables import as_csv
 
@@ -39,7 +32,7 @@ def scores():
 
 
 def test_a_method_of_all_points_shows_at_every_m_and_a_landmark_method_with_m_equal_to_n_only_there(scores):
-    table = summary(curves(scores, SPEC), SPEC).set_index(["method", "m"])
+    table = summary(curve_rows(scores, SPEC), SPEC).set_index(["method", "m"])
     assert table.loc[("all", 10), "mean"] == table.loc[("all", 30), "mean"] == 0.9
     assert table.loc[("few", 10), "mean"] == pytest.approx(0.15)
     assert table.loc[("few", 30), "mean"] == pytest.approx(0.35)
@@ -48,7 +41,7 @@ def test_a_method_of_all_points_shows_at_every_m_and_a_landmark_method_with_m_eq
 
 
 def test_only_the_methods_of_the_figure_are_shown(scores):
-    assert set(curves(scores, SPEC)["method"]) == {"few", "all"}
+    assert set(curve_rows(scores, SPEC)["method"]) == {"few", "all"}
 
 
 def test_the_legend_says_where_trials_are_fewer(scores):
@@ -107,8 +100,8 @@ def times():
     return pd.DataFrame([timed("all", 30, 0, (0, 600, 0, 0), full=True), *few])
 
 
-def test_stage_times_are_means_at_the_largest_size_in_the_order_of_the_methods_table(times):
-    table = stage_times(times, SPEC)
+def test_step_times_are_means_at_the_largest_size_in_the_order_of_the_methods_table(times):
+    table = step_times(times, SPEC)
     assert list(table["method"]) == ["few", "all"]
     assert list(table["m"]) == [30, 30]
     assert list(table["trials"]) == [2, 1]
@@ -117,7 +110,7 @@ def test_stage_times_are_means_at_the_largest_size_in_the_order_of_the_methods_t
 
 
 def test_bars_of_every_method_fill_the_axis_and_tell_their_total(times):
-    axes = plot_stages(times, SPEC).axes[0]
+    axes = plot_step_times(times, SPEC).axes[0]
     ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
     assert ends == pytest.approx([100, 100])
     assert [text.get_text() for text in axes.texts[-2:]] == ["3.3 s", "600 s"]
@@ -126,7 +119,7 @@ def test_bars_of_every_method_fill_the_axis_and_tell_their_total(times):
 
 
 def test_a_method_that_took_no_time_at_all_has_an_empty_bar():
-    axes = plot_stages(pd.DataFrame([timed("few", 10, 0, (0, 0, 0, 0))]), SPEC).axes[0]
+    axes = plot_step_times(pd.DataFrame([timed("few", 10, 0, (0, 0, 0, 0))]), SPEC).axes[0]
     assert [bar.get_width() for bars in axes.containers for bar in bars] == [0] * 4
 
 
@@ -206,7 +199,7 @@ def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
     title = "_$\\frac$"
     order = dict(zip(dict.fromkeys(hostile_scores["method"]), HOSTILE, strict=True))
     spec = {**SPEC, "methods": list(order), "order": order, "title": title}
-    curve, stages = plot_curves(hostile_scores, spec), plot_stages(hostile_scores, spec)
+    curve, stages = plot_curves(hostile_scores, spec), plot_step_times(hostile_scores, spec)
     assert texts(curve.axes[0].get_legend().get_texts()) == HOSTILE
     assert texts(stages.axes[0].get_yticklabels()) == HOSTILE
     best = pd.DataFrame(best_settings(hostile_scores.to_dict("records"), {}))
@@ -218,14 +211,14 @@ def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
 
 
 def test_a_figure_of_more_pixels_than_readers_take_is_drawn_smaller(tmp_path, monkeypatch):
-    monkeypatch.setattr(plotting, "MOST", 10_000)
+    monkeypatch.setattr(style, "MOST_PIXELS", 10_000)
     save(plt.figure(figsize=(4, 2)), tmp_path / "x.png")
     with Image.open(tmp_path / "x.png") as image:
         assert 5_000 < image.width * image.height < 15_000
 
 
 def test_so_many_pixels_are_taken_without_a_warning():
-    assert plotting.MOST < Image.MAX_IMAGE_PIXELS
+    assert style.MOST_PIXELS < Image.MAX_IMAGE_PIXELS
 
 
 def test_a_figure_too_large_for_an_image_is_drawn_smaller(tmp_path):

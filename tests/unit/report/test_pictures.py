@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import changed, problems_of
 
 from lssc.metrics import scores
-from lssc.report.curves import save
 from lssc.report.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.report.style import save
 
 
 @pytest.fixture

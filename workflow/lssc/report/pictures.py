@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from lssc.data.idx import Bytes
-from lssc.report.curves import as_text, set_style
+from lssc.report.style import as_text, set_style
 from lssc.types import Array, IndexArray
 
 # Images side by side before a row is full, examples of each cluster, and points that a scatter plot can bear.

@@ -1,4 +1,4 @@
-"""Read a sweep: the best setting of each method, and a picture of all of them."""
+"""Choose the best setting of each method in a sweep, and draw the accuracy of all settings."""
 
 import argparse
 import json
@@ -8,14 +8,20 @@ import pandas as pd
 
 from lssc.errors import telling
 from lssc.pipeline.store.files import write_text
-from lssc.report.curves import plot_sweep, read_scores, save
+from lssc.report.style import read_scores, save
+from lssc.report.sweep_figure import plot_sweep
 from lssc.report.sweeps import best_settings, sweep_table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
-    parser.add_argument("--held", type=json.loads, required=True, help="JSON: method -> its own value of each held key")
+    parser.add_argument(
+        "--held",
+        type=json.loads,
+        required=True,
+        help="JSON: method -> parameters not to choose",
+    )
     parser.add_argument("--datasets", type=json.loads, required=True, help="JSON: dataset -> its name in the legend")
     for name in ("table", "best", "pdf", "png"):
         parser.add_argument(f"--{name}", type=Path, required=True)

@@ -12,8 +12,8 @@ from lssc.data.images import Images, read_images
 from lssc.errors import telling
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.study.seeding import rng_for
-from lssc.report.curves import save
 from lssc.report.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.report.style import save
 
 TRIAL = 0
 

@@ -1,4 +1,4 @@
-"""Draw the figures of an experiment, and write the numbers each shows beside it."""
+"""Draw the figures of an experiment, and write the numbers of each beside it."""
 
 import argparse
 import json
@@ -10,7 +10,9 @@ import pandas as pd
 
 from lssc.errors import telling
 from lssc.pipeline.store.files import write_text
-from lssc.report.curves import curves, plot_curves, plot_stages, read_scores, save, stage_times, summary
+from lssc.report.curves import curve_rows, plot_curves, summary
+from lssc.report.step_times import plot_step_times, step_times
+from lssc.report.style import read_scores, save
 
 
 def main() -> None:
@@ -24,12 +26,12 @@ def main() -> None:
 
 
 def draw(scores: pd.DataFrame, figures: Mapping[str, Any], out: Mapping[str, Path]) -> None:
-    """Every figure by its name, as PDF, PNG and CSV."""
+    """Each figure as PDF, PNG and CSV, to the files of its name."""
     for name, spec in figures.items():
         if spec["y"] == "stages":
-            figure, table = plot_stages(scores, spec), stage_times(scores, spec)
+            figure, table = plot_step_times(scores, spec), step_times(scores, spec)
         else:
-            figure, table = plot_curves(scores, spec), summary(curves(scores, spec), spec)
+            figure, table = plot_curves(scores, spec), summary(curve_rows(scores, spec), spec)
         save(figure, out[f"{name}.pdf"], out[f"{name}.png"])
         write_text(out[f"{name}.csv"], table.to_csv(index=False, float_format="%.6g"))
 
