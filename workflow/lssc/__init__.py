@@ -1,6 +1,6 @@
-"""Landmark sparse subspace clustering: the numerics and the pieces of the pipeline.
+"""Large-scale sparse subspace clustering: a library of parts, and the pipeline that compares them.
 
-Points are rows here (X is n x D, codes are n x m), as everywhere in Python; the paper has them as columns.
+Points are rows (X is n x D, codes are n x m); in the paper they are columns.
 """
 
 __version__ = "0.1.0"

@@ -50,6 +50,12 @@ def test_decisions_are_numbered_and_dated():
     assert numbers == list(range(1, len(re.findall("^## ", text, re.MULTILINE)) + 1))
 
 
+@pytest.mark.parametrize("document", tables.DOCUMENTS, ids=lambda path: path.name)
+def test_no_line_begins_with_an_inline_number(document):
+    """A comment at the beginning of a line would end the paragraph."""
+    assert re.findall(r"^ *<!-- (?:mean|best|count) .*", document.read_text(), re.MULTILINE) == []
+
+
 def test_example_part_in_contributing_runs():
     example = re.search(r"```python\n(.*?)```", (REPO / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
     names = {}
