@@ -13,6 +13,8 @@ from lssc.paper.claims import CLAIMS
 from lssc.paper.verdicts import judge_all
 
 REPO = Path(__file__).parents[3]
+# Shown in CONTRIBUTING.md for users to write.
+EXAMPLE_PART = "workflow/lssc/parts/selectors/longest.py"
 tables = SimpleNamespace(**runpy.run_path(str(REPO / "docs/tables.py")))
 DOCUMENTS = sorted(
     [*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *(REPO / f"{d}/README.md" for d in ("config", "data", "results"))]
@@ -42,6 +44,14 @@ def anchors(document):
 def test_lines_of_text_have_at_most_100_characters(document):
     text = re.sub(r"```.*?```|<!--.*?-->", "", document.read_text(), flags=re.DOTALL)
     assert [line for line in text.splitlines() if len(line) > 100 and not line.startswith(("|", "![", "- ["))] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
+def test_named_files_exist(document):
+    folders = "workflow|lssc|docs|config|tests|benchmarks|profiles|envs"
+    names = re.findall(rf"`((?:{folders})/[\w./-]*)`", document.read_text())
+    names = {re.sub("^lssc/", "workflow/lssc/", name) for name in names} - {EXAMPLE_PART}
+    assert [name for name in sorted(names) if not (REPO / name).exists()] == []
 
 
 def test_decisions_are_numbered_and_dated():
