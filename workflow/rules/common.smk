@@ -3,21 +3,25 @@ import os
 import sys
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-# This checkout's library, here and in every job, whatever else may be installed or lie in the working folder.
+# This checkout's library and Snakemake's own Python, here and in every job, whatever else is installed or on the path.
+# A conda environment, if one is used, is activated within a job and comes first there.
 LIBRARY = str(Path(workflow.basedir) / "workflow")
+PYTHON = Path(sys.executable).parent
 if bad := {"{", "}", os.pathsep} & set(LIBRARY):
-    raise WorkflowError(f"{workflow.basedir}: Snakemake or Python cannot run from a path with {min(bad)!r}; move it")
+    sys.exit(f"{workflow.basedir}: Snakemake or Python cannot run from a path with {min(bad)!r}; move it")
+if not (PYTHON / "python").exists():
+    sys.exit(f"{PYTHON}: jobs need `python` there, beside the Python that runs Snakemake")
 sys.path.insert(0, LIBRARY)
-# Our logger plugin, which comes from the environment, has imported what reads config files.
+# The logger plugin, which comes from the environment, has imported some of the environment's library.
 for name in [name for name in sys.modules if name.partition(".")[0] == "lssc"]:
     del sys.modules[name]
-os.environ.update(PYTHONPATH=os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]))
-os.environ.update(PYTHONSAFEPATH="1")
+os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])])
+os.environ["PYTHONSAFEPATH"] = "1"
+os.environ["PATH"] = os.pathsep.join([str(PYTHON), *filter(None, [os.getenv("PATH")])])
 
-from lssc.pipeline.snakemake import patches as lssc_hooks
+from lssc.pipeline.snakemake import hooks as lssc_hooks
 from lssc.data import images as lssc_images
 from lssc.pipeline.study import paths as lssc_paths
 from lssc.pipeline.study import recipes as lssc_recipes
@@ -40,11 +44,11 @@ try:
     for path in own_claims:
         read_own_claims(path, config)
 except ConfigError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(str(error))
 
 paths = study.paths
 log_of = lssc_paths.log_of
-lssc_hooks.when_read(workflow, study)
+lssc_hooks.prepare(workflow, study)
 
 
 wildcard_constraints:
@@ -130,7 +134,7 @@ def runnable(experiment):
     try:
         study.require_sizes(experiment)
     except ConfigError as error:
-        raise WorkflowError(str(error)) from None
+        sys.exit(str(error))
     return experiment
 
 

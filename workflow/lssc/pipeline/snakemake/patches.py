@@ -1,286 +1,202 @@
-"""Where Snakemake does not do what this workflow needs: what is put in its way once config is read, and why.
+"""Patches of Snakemake names that are private, or that it offers no hook for. The lock pins the versions.
 
-Some of the names used here are Snakemake's own affair: the lock keeps its version, and real runs test them. How config
-files are read has to be settled earlier, by our logger plugin.
+All were needed at Snakemake 9.27.1, those of the Slurm executor at its plugin 2.6.1. Each docstring says what goes
+wrong without the patch, and a test in test_patches.py fails once that is no longer so. The logger plugin imports this
+module before config is read, so it imports nothing heavy.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import shlex
+import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
-from snakemake.settings.types import RerunTrigger
-from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+logger = logging.getLogger("snakemake.logging")
 
-from lssc.errors import InputError
-from lssc.pipeline.snakemake.resources import Limits, expected_seconds, group_minutes
-from lssc.pipeline.store.files import write_text
-from lssc.pipeline.store.locks import FOLDERS, RUN, allowed_to_write
-from lssc.pipeline.study.recipes import Study
-
-# Rounds of questions in which the queue may not know a job before it is given up.
-FORGOTTEN = 3
+# Rounds of status checks in which the queue may not know a job before the job counts as failed.
+MAX_MISSED_CHECKS = 3
+# Jobs a second of Snakemake's own rate limit, which nobody asked for.
+DEFAULT_RATE = 100
 
 
-def when_read(workflow: Any, study: Study) -> None:
-    """What has to be in place before a run plans, here or for one job on a node of a cluster."""
-    limits(workflow)
-    if not workflow.is_main_process:
-        workflow.execute = _run_if_owned(workflow.execute)
-        return
-    workflow.execute = _run_alone(workflow, study)
-    workflow.delete_output = _delete_alone(workflow, study)
-    workflow._build_dag = _know_by_files(workflow)
+def read_config_as_data() -> None:
+    """Read config files as plain data, and end with one line if one is broken.
 
+    Snakemake's reader runs Python code that a config file may hold (YTE templates), and wraps errors in tracebacks.
+    """
+    from snakemake.common import configfile
 
-def when_begun(workflow: Any, study: Study, config: Mapping[str, Any]) -> None:
-    """What has to be in place before the first job."""
-    _lift_rate_limit(workflow.scheduler)
-    if not workflow.local_exec:
-        executor = workflow.scheduler._executor
-        _prepare_submission(workflow, study)
-        _tell_of_groups(executor)
-        if type(executor).__module__ == "snakemake_executor_plugin_slurm":
-            _mend_slurm_plugin(executor)
-    _tell_expected_times(workflow, study)
-    _keep_config(study, config)
+    def read(path: str | Path, filetype: str = "Config") -> dict[str, Any]:
+        from lssc.pipeline.config.files import read_config
+        from lssc.pipeline.study.recipes import ConfigError
 
-
-def limits(workflow: Any) -> Limits:
-    """What `default-resources` of a profile says about all jobs."""
-    given = workflow.resource_settings._parsed_default_resources
-    found = {name: given[name] for name in Limits._fields if name in given}
-    for name, amount in found.items():
-        if amount.is_evaluable() or not isinstance(amount.value, int) or amount.value < 1:
-            raise WorkflowError(f"default-resources: {name} must be a whole number from 1 on")
-    return Limits(**{name: amount.value for name, amount in found.items()})
-
-
-@contextlib.contextmanager
-def _alone(workflow: Any, study: Study, *, remote: bool = False) -> Iterator[str]:
-    """Own the folders from before anything is planned, for which Snakemake has no hook, to the end."""
-    from lssc.pipeline.snakemake.folders import claimed, tell_full_disk
-
-    folders = study.folders_of(study.experiments if workflow.dag_settings.targets else study.run)
-    try:
-        with claimed(folders, remote=remote, tell=logger.warning) as run:
-            yield run
-    except (InputError, OSError) as error:
-        sys.exit(str(error))
-    except KeyboardInterrupt:
-        sys.exit("interrupted; the same command goes on where it was")
-    except WorkflowError:
-        tell_full_disk(folders, logger.error)
-        raise
-
-
-def _run_alone(workflow: Any, study: Study) -> Callable:
-    execute = workflow.execute
-
-    def executed(*args: Any, executor_plugin: Any, executor_settings: Any = None, **more: Any) -> Any:
-        more |= {"executor_plugin": executor_plugin, "executor_settings": executor_settings}
-        if executor_plugin.common_settings.dryrun_exec:
-            return execute(*args, **more)
-        with _alone(workflow, study, remote=not executor_plugin.common_settings.local_exec) as run:
-            # Snakemake's own lock outlives a killed run; ours does not.
-            workflow.execution_settings.lock = False
-            workflow.register_envvars(RUN, FOLDERS)
-            if hasattr(executor_settings, "jobname_prefix"):
-                executor_settings.jobname_prefix = f"lssc-{run}"
-            if getattr(executor_settings, "status_cmd", None):
-                executor_settings.status_cmd = _found(executor_settings.status_cmd, workflow)
-            return execute(*args, **more)
-
-    return executed
-
-
-def _found(command: str, workflow: Any) -> str:
-    """A program of a profile for the shell: Snakemake is in another working folder by now, and quotes nothing."""
-    for folder in (Path.cwd(), Path(workflow.basedir)):
-        if (folder / command).is_file():
-            return shlex.quote(str((folder / command).resolve()))
-    return command
-
-
-def _delete_alone(workflow: Any, study: Study) -> Callable:
-    delete = workflow.delete_output
-
-    def deleted(*args: Any, dryrun: bool = False, **more: Any) -> Any:
-        with contextlib.nullcontext() if dryrun else _alone(workflow, study):
-            return delete(*args, dryrun=dryrun, **more)
-
-    return deleted
-
-
-def _run_if_owned(execute: Callable) -> Callable:
-    """On a node Snakemake itself takes old files away, before a stage looks whose the folder is."""
-
-    def executed(*args: Any, **more: Any) -> Any:
         try:
-            with allowed_to_write():
-                return execute(*args, **more)
-        except InputError as error:
+            return read_config(path)
+        except ConfigError as error:
             sys.exit(str(error))
 
-    return executed
+    configfile._load_configfile = read
 
 
-def _know_by_files(workflow: Any) -> Callable:
-    """Plan by what files are: an artifact names the job that made it, any other must at least be on record.
+def run_within(workflow: Any, method: str, context: Callable[..., AbstractContextManager]) -> None:
+    """Run a method of the workflow within a context, which is called with the method's keyword arguments.
 
-    Snakemake's records alone are kept by the process that plans. Of what a job has made while that one was killed there
-    is none; of what another working folder has made in the same results none or an old one; and where jobs fail before
-    they start, the record tells what should have been made.
+    Snakemake's `onstart` comes only after planning, which already takes files away; deleting output has no hook at all.
     """
+    original = getattr(workflow, method)
+
+    def wrapped(*args: Any, **options: Any) -> Any:
+        with context(**options):
+            return original(*args, **options)
+
+    setattr(workflow, method, wrapped)
+
+
+def plan_by_artifacts(workflow: Any, is_own: Callable[[Any, str], bool]) -> None:
+    """Make again what `is_own(job, file)` denies to be the job's output: a file may lie there that another job made.
+
+    Snakemake trusts its records, which the planning process keeps. There is no record of what a job made after that
+    process was killed, none or an old one of what another working folder made in the same results, and a wrong one
+    where a job failed before it started.
+    """
+    from snakemake.settings.types import RerunTrigger
+
     build = workflow._build_dag
 
-    def built() -> Any:
-        persistence = workflow.persistence
-        marked = persistence.incomplete
+    def build_dag() -> Any:
+        marked = workflow.persistence.incomplete
 
         async def incomplete(job: Any) -> list[Any]:
-            found = await marked(job)
-            return found + [file for file in job.output if file not in found and not await is_own(job, file)]
-
-        async def is_own(job: Any, file: Any) -> bool:
-            # Images are known by their checksums.
-            if job.rule.name == "fetch_images" or not await file.exists():
-                return True
-            if file.endswith(".h5"):
-                from lssc.pipeline.store.heads import is_made_by
-
-                return is_made_by(Path(file), json.loads(job.params.recipe), job.params.code)
-            return persistence.metadata(file) is not None
+            files = await marked(job)
+            others = [file for file in job.output if file not in files and await file.exists()]
+            return files + [file for file in others if not is_own(job, file)]
 
         # Files appear whole or not at all: what a killed job had begun can simply be made again.
         workflow.dag_settings.force_incomplete = True
-        # Whoever leaves parameters out of what makes files outdated means it.
+        # A user who leaves parameters out of the rerun triggers wants files as they are.
         if RerunTrigger.PARAMS in workflow.dag_settings.rerun_triggers:
-            persistence.incomplete = incomplete
+            workflow.persistence.incomplete = incomplete
         return build()
 
-    return built
+    workflow._build_dag = build_dag
 
 
-def _lift_rate_limit(scheduler: Any) -> None:
-    # Snakemake's own limit of 100 jobs a second wakes the scheduler once a second for every job that ever finished: by
-    # the thousandth job that takes a whole core, and be it the login node's. Cores, and the time that a submission
-    # takes, are limit enough; one that was asked for stays.
-    limiter = getattr(scheduler, "job_rate_limiter", None)
-    if limiter and limiter.max_jobs / limiter.timespan >= 100:
-        scheduler.job_rate_limiter = None
+def has_record(workflow: Any, file: str) -> bool:
+    """Whether Snakemake has a record of how a file was made."""
+    return workflow.persistence.metadata(file) is not None
 
 
-def _prepare_submission(workflow: Any, study: Study) -> None:
-    """Take old files away where the run is, as for local jobs, and ask for the time of a group as a whole.
+def default_resources(workflow: Any) -> dict[str, Any]:
+    """What `default-resources` of a profile sets, None for an expression; Snakemake offers it to jobs only."""
+    parsed = workflow.resource_settings._parsed_default_resources
+    return {name: None if parsed[name].is_evaluable() else parsed[name].value for name in parsed}
 
-    A job that never gets to a node would leave old files in place, and `keep-incomplete`, which saves what others of
-    its group have made, would have them taken for new. And the least time of a job, meant for its start, would be asked
-    for as often as a group has members.
+
+def lift_rate_limit(workflow: Any) -> None:
+    """Remove the default limit of 100 jobs a second; a lower one that a user set stays.
+
+    With it Snakemake wakes its scheduler once a second for every job that ever finished: by the thousandth job that
+    takes a whole core.
     """
-    executor, bounds = workflow.scheduler._executor, limits(workflow)
-    begin = executor.run_job_pre
-    settings = workflow.resource_settings.overwrite_resources
-    by_hand = {rule for rule, resources in settings.items() if "runtime" in resources}
+    limiter = getattr(workflow.scheduler, "job_rate_limiter", None)
+    if limiter and limiter.max_jobs / limiter.timespan >= DEFAULT_RATE:
+        workflow.scheduler.job_rate_limiter = None
+
+
+def prepare_submission(workflow: Any, group_minutes: Callable[[list[Any], int], int]) -> None:
+    """Take old output away before a job is submitted, and request `group_minutes(jobs, attempt)` for a group.
+
+    Snakemake takes old output away on the node. A job that never gets there leaves it in place, and with
+    `keep-incomplete` it counts as new. And the minutes of a group are the sum of its jobs', each with time to start.
+    """
+    executor = workflow.scheduler._executor
+    original = executor.run_job_pre
+    overwritten = workflow.resource_settings.overwrite_resources
+    by_user = {rule for rule, resources in overwritten.items() if "runtime" in resources}
 
     def runtime(group: Any) -> int:
-        given = [member.resources["runtime"] for member in group.jobs if _rule(member) in by_hand]
-        expected = [_expected(study, member) for member in group.jobs if _rule(member) not in by_hand]
-        return sum(given) + group_minutes(expected, group.attempt, bounds)
+        fixed = [job.resources["runtime"] for job in group.jobs if job.rule.name in by_user]
+        return sum(fixed) + group_minutes([job for job in group.jobs if job.rule.name not in by_user], group.attempt)
 
-    def begun(job: Any) -> None:
+    def run_job_pre(job: Any) -> None:
         if job.attempt == 1:
             workflow.async_run(job.remove_existing_output())
-        if job.is_group() and job.resources:  # now they are computed, until the next attempt
+        if job.is_group() and job.resources:  # reading them computes them, for this attempt
             job._resources["runtime"] = runtime(job)
-        begin(job)
+        original(job)
 
-    executor.run_job_pre = begun
-
-
-def _rule(job: Any) -> str:
-    return job.rule.name
+    executor.run_job_pre = run_job_pre
 
 
-def _expected(study: Study, job: Any) -> float:
-    return expected_seconds(study, _rule(job), job.wildcards_dict)
+def report_group_errors(workflow: Any) -> None:
+    """Log why a group failed, such as sbatch's answer to an unknown partition: Snakemake leaves it out."""
+    executor = workflow.scheduler._executor
+    original = executor.report_job_error
 
-
-def _tell_of_groups(executor: Any) -> None:
-    """Snakemake leaves out why a group failed, such as what sbatch says to a partition that does not exist."""
-    report = executor.report_job_error
-
-    def reported(info: Any, msg: str | None = None, **more: Any) -> None:
+    def report_job_error(info: Any, msg: str | None = None, **options: Any) -> None:
         if msg and info.job.is_group():
             logger.error(msg)
-        report(info, msg=msg, **more)
+        original(info, msg=msg, **options)
 
-    executor.report_job_error = reported
+    executor.report_job_error = report_job_error
 
 
-def _mend_slurm_plugin(executor: Any) -> None:
-    """Have the Slurm plugin say which jobs it submits, what keeps it from that, and give up jobs that are no more.
+def log_slurm_jobs(workflow: Any) -> None:
+    """Log the jobs that the Slurm executor submits: it does not call `run_job_pre`, which logs them."""
+    executor = workflow.scheduler._executor
+    original = executor.run_jobs
 
-    Without, neither the log nor the lines on progress know what is under way; errors, such as that of an account that
-    does not exist, are lost in a thread, while the run waits for ever; and so it does for jobs that were preempted or
-    that the queue forgot while nobody could ask it.
-    """
-    begin, submit, check = executor.run_jobs, executor.run_job, executor.check_active_jobs
-    missed: dict[str, int] = {}
-
-    def announced(jobs: list[Any]) -> None:
+    def run_jobs(jobs: list[Any]) -> None:
         for job in jobs:
             executor.run_job_pre(job)
-        begin(jobs)
+        original(jobs)
 
-    def told(job: Any) -> None:
+    executor.run_jobs = run_jobs
+
+
+def report_slurm_submission(workflow: Any) -> None:
+    """Log why a job was not submitted, such as an unknown account, and count it as failed.
+
+    The Slurm executor submits in a thread, in which an error is lost, and the run waits for the job for ever.
+    """
+    from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+    executor = workflow.scheduler._executor
+    original = executor.run_job
+
+    def run_job(job: Any) -> None:
         try:
-            submit(job)
+            original(job)
         except Exception as error:
             logger.error(f"job {job.jobid} was not submitted: {error}")
             executor.report_job_error(SubmittedJobInfo(job))
 
-    async def checked(active: list[Any]) -> AsyncIterator[Any]:
-        under_way = [info async for info in check(active)]
-        alive = _alive() if under_way else None
+    executor.run_job = run_job
+
+
+def give_up_lost_jobs(workflow: Any, known_jobs: Callable[[], set[str] | None]) -> None:
+    """Count a job as failed once `known_jobs`, the ids the queue knows, has lacked it for several rounds.
+
+    The Slurm executor waits for ever for jobs that were preempted, or that the queue forgot while it did not answer.
+    None instead of ids means that the queue does not answer now.
+    """
+    executor = workflow.scheduler._executor
+    original = executor.check_active_jobs
+    missed: dict[str, int] = {}
+
+    async def check_active_jobs(active: list[Any]) -> AsyncIterator[Any]:
+        under_way = [info async for info in original(active)]
+        known = known_jobs() if under_way else None
         for info in under_way:
             id = str(info.external_jobid).partition("_")[0]
-            missed[id] = 0 if alive is None or id in alive else missed.get(id, 0) + 1
-            if missed[id] < FORGOTTEN:
+            missed[id] = 0 if known is None or id in known else missed.get(id, 0) + 1
+            if missed[id] < MAX_MISSED_CHECKS:
                 yield info
             else:
-                executor.cancel_jobs([info])
+                executor.cancel_jobs([info])  # it may still live, and another attempt takes its place
                 executor.report_job_error(info, msg=f"Slurm does not know job {id} any more, or has preempted it")
 
-    executor.run_jobs, executor.run_job, executor.check_active_jobs = announced, told, checked
-
-
-def _alive() -> set[str] | None:
-    """Slurm's ids of jobs that are waiting, running or over, but not preempted; None if the queue does not answer."""
-    from lssc.pipeline.snakemake.folders import queue
-
-    with contextlib.suppress(InputError):
-        return {id for id, state, _ in queue("--states=all") if state != "PREEMPTED"}
-    return None
-
-
-def _tell_expected_times(workflow: Any, study: Study) -> None:
-    """For the lines on progress: what every job of this run should take."""
-    from snakemake_logger_plugin_lssc import expected
-
-    for job in workflow.dag.needrun_jobs():
-        expected[job.jobid] = _expected(study, job)
-
-
-def _keep_config(study: Study, config: Mapping[str, Any]) -> None:
-    """For the archive: figures are in no experiment's provenance, as no score depends on them."""
-    from lssc.report.archive import LAST_CONFIG
-
-    write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
+    executor.check_active_jobs = check_active_jobs
