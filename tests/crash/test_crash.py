@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from lssc.pipeline.store.locks import RUN, owner_of
+from lssc.pipeline.store.locks import RUN_VARIABLE, read_owner
 from tests.workflow.conftest import Pipeline, jobs
 
 ROUNDS = 25
@@ -68,10 +68,10 @@ def wait_for(what, seconds: float = 120):
 
 def jobs_of(pipeline: Pipeline) -> list[psutil.Process]:
     """The processes of the run that owns, or owned last, the results."""
-    owner, found = owner_of(pipeline.folder / "results"), []
+    owner, found = read_owner(pipeline.folder / "results"), []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if owner and process.environ().get(RUN) == owner.id and process.status() != psutil.STATUS_ZOMBIE:
+            if owner and process.environ().get(RUN_VARIABLE) == owner.id and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
     return found
 

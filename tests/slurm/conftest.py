@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lssc.pipeline.store.locks import owner_of
+from lssc.pipeline.store.locks import read_owner
 from tests.crash.test_crash import begin
 from tests.slurm.cluster import Cluster, Unavailable
 from tests.workflow.conftest import REPO, Pipeline, finished
@@ -43,7 +43,7 @@ class Remote(Pipeline):
     @property
     def owner(self) -> str | None:
         """The id of the run that has the results, or had them last."""
-        found = owner_of(self.folder / "results")
+        found = read_owner(self.folder / "results")
         return found.id if found else None
 
 
