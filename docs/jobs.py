@@ -16,8 +16,8 @@ from typing import Any
 
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.store.files import write_text
+from lssc.pipeline.study.paths import LAST_CONFIG
 from lssc.pipeline.study.recipes import Study, load
-from lssc.report.archive import LAST_CONFIG
 from lssc.report.tables import as_csv
 
 TABLE = Path(__file__).parent / "results/jobs.csv"

@@ -63,7 +63,7 @@ class Pipeline:
         return [
             *(sys.executable, "-m", "snakemake", "--snakefile", str(self.repo / "Snakefile")),
             *("--directory", str(self.folder), "--configfile", str(self.folder / "config.yaml")),
-            *(("--cores", str(cores)) if cores else ()),
+            *("--logger-lssc-show-jobs", *(("--cores", str(cores)) if cores else ())),
             *options,
         ]
 

@@ -28,6 +28,7 @@ import yaml
 from lssc.data.downloads import DAMAGE
 from lssc.errors import DamagedArtifact, InputError
 from lssc.pipeline.store.files import is_altered, is_seal, read_text, replacing, seal_of
+from lssc.pipeline.study.paths import LAST_CONFIG
 from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.report.provenance import commit
 
@@ -38,8 +39,6 @@ TOP = "lssc-archive"
 SUMS = "SHA256SUMS"
 # Files of a results folder that cover all of its experiments.
 SHARED_RESULTS = ("claims.csv", "claims.json", "report.html")
-# The config of the last run, written when a run starts.
-LAST_CONFIG = "config.json"
 NOT_RESULTS = (".log", ".h5", ".damaged", ".tmp")
 # Results of other runs, kept in the documents.
 NOT_SOURCE = ("docs/figures/", "docs/results/")

@@ -23,6 +23,7 @@ from lssc.pipeline.snakemake.resources import Limits, expected_seconds, group_mi
 from lssc.pipeline.store.files import write_text
 from lssc.pipeline.store.heads import is_made_by
 from lssc.pipeline.store.locks import FOLDERS_VARIABLE, RUN_VARIABLE, allowed_to_write
+from lssc.pipeline.study.paths import LAST_CONFIG
 from lssc.pipeline.study.recipes import Study
 
 # Seconds that jobs have to end by themselves after Ctrl-C, before they are killed.
@@ -195,6 +196,4 @@ def _inform_display(workflow: Any, study: Study) -> None:
 
 def _keep_config(study: Study, config: Mapping[str, Any]) -> None:
     """Keep the config for the archive: no score depends on figures, so no provenance has them."""
-    from lssc.report.archive import LAST_CONFIG
-
     write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")

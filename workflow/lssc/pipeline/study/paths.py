@@ -10,6 +10,8 @@ from pathlib import Path
 
 from lssc.pipeline.study.blocks import PATTERN
 
+# In the results folder: the config of the last run, written when a run starts.
+LAST_CONFIG = "config.json"
 ID = r"[a-z][a-z0-9_]*"
 PART = ID + r"(?:\.[a-z0-9_=.+-]+)?"
 WILDCARDS = {
