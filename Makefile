@@ -68,7 +68,7 @@ test: $(COMPILED)
 check: $(COMPILED)
 	$(ON_PATH) ruff check .
 	$(ON_PATH) ruff format --check .
-	$(ON_PATH) python -m pytest $(PARALLEL) -m "not slow" tests/unit tests/contract tests/reference
+	$(ON_PATH) python -m pytest $(PARALLEL) tests/unit tests/contract tests/reference
 
 # Twenty-five kills, damaged files, a full disk and other accidents.
 test-crash: $(COMPILED)

@@ -328,7 +328,7 @@ def test_uniform_landmarks_are_selected_without_reading_a_large_x(inputs, tmp_pa
 
 
 def test_scoring_reads_labels_alone(inputs, tmp_path, reads):
-    spent = {"seconds": 1.0, "cpu_seconds": 1.0, "peak_mb": 1.0}
+    spent = {"seconds": 1.0, "cpu_seconds": 1.0, "peak_mb": 1.0, "n_uncoded": 0}
     for name in ("landmarks", "codes", "embedding", "labels"):
         inputs[name] = write(tmp_path / f"{name}.h5", Record({"labels": LABELS, "more": X}, spent))
     make_artifact(score_labels, inputs=inputs, out=tmp_path / "scores.h5", recipe=recipe("coder", "lasso"))
