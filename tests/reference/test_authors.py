@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from lssc.kernels.farthest_first import farthest_first
+from lssc.kernels.farthest_first import find_exemplars
 from lssc.linalg.coherence import penalties
 from lssc.parts.coders.admm import code_admm
 from lssc.parts.coders.admm_modified import code_admm_modified
@@ -114,7 +114,7 @@ def test_omp_chooses_the_same_atoms_with_the_same_coefficients(authors, k):
 
 @pytest.mark.parametrize("lam", [10.0, 50.0])
 def test_every_exemplar_is_the_worst_represented_point_of_its_step(authors, lam):
-    X, chosen = authors["X"], farthest_first(authors["X"], 40, lam=lam, first=0)[0]
+    X, chosen = authors["X"], find_exemplars(authors["X"], 40, lam=lam, first=0)[0]
     assert chosen[0] == 0
     for step in range(1, len(chosen)):
         costs = lasso_costs(X, chosen[:step], lam)

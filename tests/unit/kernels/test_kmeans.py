@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from lssc.kernels import kmeans as lloyd
+from lssc.kernels import kmeans as kernel
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 
 
@@ -36,7 +36,7 @@ def test_the_sum_of_squares_is_that_of_scikit_learn(n, K, D, seed):
 def test_every_point_belongs_to_the_nearest_centre_at_the_end():
     X = blobs(3000, 6, 4, 0)
     columns, centres, labels = np.ascontiguousarray(X.T), X[:6].copy(), np.empty(len(X))
-    cost, _, converged = lloyd.iterate(columns, centres, labels, 0.0, 300)
+    cost, _, converged = kernel.refine_centres(columns, centres, labels, 0.0, 300)
     distances = ((X[:, None] - centres) ** 2).sum(axis=2)
     assert converged
     assert_array_equal(labels, distances.argmin(axis=1))
@@ -76,7 +76,7 @@ def test_seeds_are_drawn_by_their_squared_distance():
     drawn = []
     for share in np.linspace(0.005, 0.995, 100):
         centres = np.empty((2, 1))
-        lloyd.seed(X, np.array([0.0, share]), centres)
+        kernel.seed_centres(X, np.array([0.0, share]), centres)
         drawn.append(centres[1, 0])
     assert drawn.count(1.0) == 10
     assert drawn.count(3.0) == 90

@@ -11,13 +11,13 @@ from scipy.spatial.distance import cdist
 
 from lssc.data.datasets.synthetic import synthetic
 from lssc.kernels import kmedoids as medoids
-from lssc.kernels.kmedoids import KINDS, find_medoids
+from lssc.kernels.kmedoids import METRICS, find_medoids
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.selectors.fasterpam import select_fasterpam
 from lssc.parts.selectors.kmedoids import select_kmedoids
 from lssc.parts.selectors.kmedoids_full import select_kmedoids_full
 
-every_metric = pytest.mark.parametrize("metric", KINDS)
+every_metric = pytest.mark.parametrize("metric", METRICS)
 # Less and more than a tile of points, and than a look at features.
 every_shape = pytest.mark.parametrize("shape", [(30, 3), (64, 16), (150, 7), (130, 150)])
 
@@ -50,9 +50,9 @@ def plain_search(D, m, rng):
         for candidate in order:
             trials = [[*chosen[:i], int(candidate), *chosen[i + 1 :]] for i in range(m)]
             costs = [D[:, trial].min(axis=1).sum() for trial in trials]
-            if min(costs) < best * (1 - medoids.ROUNDING):
+            if min(costs) < best * (1 - medoids.MIN_SWAP_SAVING):
                 best, chosen = min(costs), trials[int(np.argmin(costs))]
-        settled = before - best <= medoids.SETTLED * before
+        settled = before - best <= medoids.MIN_ROUND_SAVING * before
     return chosen
 
 
@@ -79,15 +79,15 @@ def test_the_cost_is_that_of_the_medoids(metric, shape, m):
 def test_the_nearest_and_next_medoid_of_every_point_are_known(metric, shape, m, rng):
     X = rng.standard_normal(shape)
     tiles, unit = medoids._in_tiles(X, metric)
-    state = medoids._state(len(X), m, tiles.shape[1])
-    medoids._start(tiles, KINDS[metric], rng.random(m), state)
+    state = medoids._make_state(len(X), m, tiles.shape[1])
+    medoids._seed_medoids(tiles, METRICS[metric], rng.random(m), state)
     for _ in range(3):
         D = distances(X, metric)[:, state.medoids]
         expected = np.sort(D, axis=1)
         assert_allclose(state.to_near * unit, expected[:, 0], rtol=1e-5, atol=1e-5)
         assert_allclose(state.to_next * unit, expected[:, 1], rtol=1e-5)
         assert_array_equal(np.stack([state.near, state.next], axis=1), np.argsort(D, axis=1)[:, :2])
-        medoids._try_round(tiles, KINDS[metric], m, rng.permutation(len(X)), state)
+        medoids._run_round(tiles, METRICS[metric], m, rng.permutation(len(X)), state)
 
 
 def test_the_best_of_all_choices_is_nearly_found(rng):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lssc.data.datasets.synthetic import synthetic
-from lssc.kernels import lasso as homotopy
-from lssc.kernels.lasso import lasso_codes
+from lssc.kernels import lasso, lasso_path
+from lssc.kernels.lasso import compute_lasso_codes
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.coders.lasso_spams import solve_lasso
 
@@ -19,7 +19,7 @@ NOBODY = np.full(10_000, -1)
 
 
 def codes_of(X, L, lam, own=NOBODY):
-    codes, unsolved = lasso_codes(X, L, own[: len(X)], lam)
+    codes, unsolved = compute_lasso_codes(X, L, own[: len(X)], lam)
     assert unsolved == 0
     return codes
 
@@ -38,8 +38,8 @@ def off_by(X, L, codes, lam):
 def regime(request, monkeypatch):
     """Where inner products come from, which otherwise follows from m and D."""
     few_dimensions, few_landmarks = {"gram": (32, 2048), "no gram": (32, 0), "many dimensions": (0, 0)}[request.param]
-    monkeypatch.setattr(homotopy, "FEW_DIMENSIONS", few_dimensions)
-    monkeypatch.setattr(homotopy, "FEW_LANDMARKS", few_landmarks)
+    monkeypatch.setattr(lasso_path, "MAX_DIMENSIONS_BY_COORDINATES", few_dimensions)
+    monkeypatch.setattr(lasso_path, "MAX_LANDMARKS_BY_GRAM", few_landmarks)
     return request.param
 
 
@@ -58,12 +58,14 @@ def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam, regime):
 SCRIPT = """
 import sys
 import numpy as np
-from lssc.kernels import lasso as homotopy
+from lssc.kernels import lasso, lasso_path, lasso_point
 from lssc.data.datasets.synthetic import synthetic
 from lssc.linalg.scaling import unit_rows
-setattr(homotopy, sys.argv[1], int(sys.argv[2]))
+for module in (lasso, lasso_path, lasso_point):
+    if hasattr(module, sys.argv[1]):
+        setattr(module, sys.argv[1], int(sys.argv[2]))
 X = unit_rows(synthetic(60, n_clusters=3, rng=np.random.default_rng(0)).X)
-codes, unsolved = homotopy.lasso_codes(X, X[:40], np.full(60, -1), 20.0)
+codes, unsolved = lasso.compute_lasso_codes(X, X[:40], np.full(60, -1), 20.0)
 np.savez(sys.argv[3], codes=codes.toarray(), unsolved=unsolved, X=X)
 """
 
@@ -80,7 +82,7 @@ def with_constant(name, value, folder):
 @pytest.mark.parametrize("candidates", [1, 1000])
 def test_codes_do_not_depend_on_the_number_of_candidates(candidates, tmp_path):
     """With one candidate nearly everything is let in one by one; with all of them nothing is."""
-    codes, unsolved, X = with_constant("CANDIDATES", candidates, tmp_path)
+    codes, unsolved, X = with_constant("TARGET_CANDIDATES", candidates, tmp_path)
     assert unsolved == 0
     np.testing.assert_allclose(codes, codes_of(X, X[:40], 20.0).toarray(), atol=1e-9)
 
@@ -119,7 +121,7 @@ def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
 
 
 def test_the_regimes_are_those_they_are_called(regime):
-    dictionary = homotopy.dictionary_of(np.eye(4))
+    dictionary = lasso_path.make_dictionary(np.eye(4))
     assert (len(dictionary.gram) > 0) == (regime != "no gram")
     assert (len(dictionary.gram32) > 0) == (regime == "many dimensions")
 
@@ -129,7 +131,7 @@ def test_codes_in_many_dimensions_agree_with_spams():
     rng = np.random.default_rng(5)
     X = unit_rows(rng.standard_normal((300, 6)) @ rng.standard_normal((6, 120)) + rng.standard_normal((300, 120)))
     codes = codes_of(X, X[:150], 60.0, np.where(NOBODY < 0, np.arange(10_000), 0).clip(max=149)).toarray()
-    assert (codes != 0).sum(axis=1).max() > 3 * homotopy.PAD
+    assert (codes != 0).sum(axis=1).max() > 3 * lasso_path.PAD
     for point in (0, 7, 200):
         rest = np.delete(np.arange(150), min(point, 149))
         alone = solve_lasso(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]
@@ -139,16 +141,16 @@ def test_codes_in_many_dimensions_agree_with_spams():
 @pytest.mark.parametrize("threads", [2, 5])
 def test_codes_are_the_same_to_the_last_bit_on_any_number_of_threads(threads, monkeypatch):
     X = unit_rows(synthetic(3000, n_clusters=5, rng=np.random.default_rng(3)).X)
-    monkeypatch.setattr(homotopy, "PIECE", 1000)
-    one, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0)
-    many, _ = lasso_codes(X, X[:80], NOBODY[:3000], 10.0, threads=threads)
+    monkeypatch.setattr(lasso, "POINTS_PER_READ", 1000)
+    one, _ = compute_lasso_codes(X, X[:80], NOBODY[:3000], 10.0)
+    many, _ = compute_lasso_codes(X, X[:80], NOBODY[:3000], 10.0, threads=threads)
     for part in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(one, part), getattr(many, part))
 
 
 def test_single_precision_is_off_by_little():
     X = unit_rows(synthetic(2000, n_clusters=5, rng=np.random.default_rng(4)).X)
-    codes, unsolved = lasso_codes(X, X[:200], NOBODY[:2000], 10.0, single=True)
+    codes, unsolved = compute_lasso_codes(X, X[:200], NOBODY[:2000], 10.0, single=True)
     exact = codes_of(X, X[:200], 10.0)
     assert unsolved == 0
     assert 0 < abs(codes - exact).max() < 1e-5

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
 from lssc.kernels import farthest_first as farthest
-from lssc.kernels.farthest_first import farthest_first
+from lssc.kernels.farthest_first import find_exemplars
 from lssc.parts.coders.lasso_spams import solve_lasso
 from lssc.parts.sampling import on_sample
 from lssc.parts.selectors.farthest_first import select_farthest_first
@@ -34,15 +34,15 @@ def search_without_bounds(X, m, lam, first):
 @pytest.mark.parametrize("lam", [3.0, 30.0])
 @pytest.mark.parametrize("D", [6, 40])
 def test_farthest_first_is_the_search_over_all_points(D, lam, kept, monkeypatch):
-    monkeypatch.setattr(farthest, "KEPT", kept)
+    monkeypatch.setattr(farthest, "MAX_KEPT_CORRELATIONS", kept)
     # Points of different lengths: no two costs are equal.
     X = np.random.default_rng(4).standard_normal((70, D))
-    assert farthest_first(X, 25, lam=lam, first=3)[0].tolist() == search_without_bounds(X, 25, lam, 3)
+    assert find_exemplars(X, 25, lam=lam, first=3)[0].tolist() == search_without_bounds(X, 25, lam, 3)
 
 
 def test_farthest_first_solves_fewer_lassos_than_a_search_over_all_points():
     X = np.random.default_rng(4).standard_normal((200, 6))
-    assert farthest_first(X, 30, lam=10.0, first=0)[1] < 30 * 200 / 2
+    assert find_exemplars(X, 30, lam=10.0, first=0)[1] < 30 * 200 / 2
 
 
 def test_farthest_first_starts_at_a_random_point(X):
@@ -63,7 +63,7 @@ DEGENERATE = {
 @pytest.mark.parametrize("m", [1, 3, 19, 20])
 @pytest.mark.parametrize("first", [0, 7])
 def test_farthest_first_never_picks_a_point_twice(name, m, first):
-    indices = farthest_first(DEGENERATE[name], m, lam=10.0, first=first)[0]
+    indices = find_exemplars(DEGENERATE[name], m, lam=10.0, first=first)[0]
     assert indices[0] == first
     assert len(set(indices.tolist())) == m
     assert 0 <= indices.min() <= indices.max() < 20
@@ -71,7 +71,7 @@ def test_farthest_first_never_picks_a_point_twice(name, m, first):
 
 def test_farthest_first_takes_a_zero_point_or_a_duplicate_last():
     X = np.concatenate([np.eye(5), np.zeros((1, 5))])
-    assert farthest_first(X, 6, lam=10.0, first=0)[0][-1] == 5
+    assert find_exemplars(X, 6, lam=10.0, first=0)[0][-1] == 5
 
 
 every_medoid_selector = pytest.mark.parametrize("select", [select_kmedoids, select_kmedoids_full, select_fasterpam])

@@ -11,7 +11,7 @@ import pytest
 
 import overhead
 from figures import plot_coders, plot_methods
-from lssc.kernels.farthest_first import farthest_first
+from lssc.kernels.farthest_first import find_exemplars
 from lssc.parts.coders.omp import code_omp
 from lssc.pipeline.store.artifacts import Record, writing
 from measure import COLUMNS, in_turn, row
@@ -109,7 +109,7 @@ def test_omp_of_scikit_learn_leaves_the_point_itself_out(X):
 
 
 def test_the_plain_search_finds_the_same_exemplars(X):
-    np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), farthest_first(X, 8, lam=10.0, first=3)[0])
+    np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), find_exemplars(X, 8, lam=10.0, first=3)[0])
 
 
 def test_functions_take_turns_after_a_round_that_does_not_count():

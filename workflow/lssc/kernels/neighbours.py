@@ -1,37 +1,37 @@
-"""The search for points with similar codes, compiled."""
+"""Nearest neighbours by inner product of codes."""
 
 from __future__ import annotations
 
-from numba import njit
+from lssc.kernels.compiled import helper, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def search(pointers, landmarks, values, by_landmark, points, entries, similarity, best, neighbours, counts):
-    """For each point the others with the largest positive inner product of codes; of equal ones the first.
+@kernel()
+def find_neighbours(pointers, landmarks, values, by_landmark, points, entries, similarity, best, neighbours, counts):
+    """For each of n points the up to t others of largest positive inner product of codes; ties go to the first.
 
-    Only landmarks that two points share cost anything. Codes come twice: by point (`pointers`, `landmarks`, `values`)
-    and by landmark (`by_landmark`, `points`, `entries`). `similarity` (n zeros) and `best` (t) are room to work in;
-    `neighbours` (n x t) and `counts` (n) are the answer.
+    The codes come as CSR (`pointers`, `landmarks`, `values`) and as CSC (`by_landmark`, `points`, `entries`); only
+    landmarks that two points share cost time. `similarity` (n zeros) and `best` (t) are workspace; `neighbours` (n x t)
+    and `counts` (n) are the result.
     """
     for i in range(len(counts)):
         for a in range(pointers[i], pointers[i + 1]):
             landmark, value = landmarks[a], values[a]
             for b in range(by_landmark[landmark], by_landmark[landmark + 1]):
                 similarity[points[b]] += value * entries[b]
-        counts[i] = _pick(similarity, i, best, neighbours[i])
+        counts[i] = _pick_largest(similarity, i, best, neighbours[i])
         similarity[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def pick_rows(similarity, first, best, neighbours, counts):
-    """The same from inner products that are there already: row r of `similarity` is that of point `first` + r."""
+@kernel()
+def find_neighbours_in_products(similarity, first, best, neighbours, counts):
+    """The same for the points from `first` on, whose inner products with all points are the rows of `similarity`."""
     for r in range(len(similarity)):
-        counts[first + r] = _pick(similarity[r], first + r, best, neighbours[first + r])
+        counts[first + r] = _pick_largest(similarity[r], first + r, best, neighbours[first + r])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _pick(similarity, own, best, neighbours):
-    """Keep the places of the largest positive entries but `own`, largest first; how many there are."""
+@helper()
+def _pick_largest(similarity, own, best, neighbours):
+    """Put the places of the largest positive entries but `own` into `neighbours`, in order. Returns their number."""
     t, found, least = len(best), 0, 0.0
     for j in range(len(similarity)):
         value = similarity[j]

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import Lasso
 
 from lssc.errors import InputError
-from lssc.kernels import lasso as homotopy
+from lssc.kernels import lasso as kernel
 from lssc.parts.coders import lasso_spams
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.coders.lasso_spams import code_lasso_spams, solve_lasso
@@ -13,7 +13,7 @@ LANDMARKS = np.array([31, 2, 17, 58, 40, 5, 22, 49, 11, 26])
 OWN = (LANDMARKS, np.arange(len(LANDMARKS)))
 
 
-@pytest.fixture(params=[code_lasso, code_lasso_spams], ids=["homotopy", "spams"])
+@pytest.fixture(params=[code_lasso, code_lasso_spams], ids=["kernel", "spams"])
 def code(request):
     """Each program for the same problem."""
     return request.param
@@ -91,9 +91,9 @@ def test_codes_follow_the_order_of_the_landmarks(code, X):
 def test_codes_do_not_depend_on_the_block(code, X, block, monkeypatch):
     expected = code(X, LANDMARKS, lam=10.0).matrix.toarray()
     monkeypatch.setattr(lasso_spams, "BLOCK", block)
-    monkeypatch.setattr(homotopy, "BLOCK", 10 * block)
-    monkeypatch.setattr(homotopy, "LEAST", 1)
-    monkeypatch.setattr(homotopy, "PIECE", 7)
+    monkeypatch.setattr(kernel, "CORRELATIONS_PER_BLOCK", 10 * block)
+    monkeypatch.setattr(kernel, "MIN_POINTS_PER_BLOCK", 1)
+    monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)
     assert_allclose(code(X, LANDMARKS, lam=10.0).matrix.toarray(), expected, atol=1e-12)
 
 
@@ -109,7 +109,7 @@ def test_a_duplicate_of_a_landmark_may_use_it(code, X):
 @pytest.mark.parametrize("size", [1e19, -1e30, 1e99, np.nan])
 def test_points_whose_products_single_precision_cannot_hold_are_refused(X, far, size, monkeypatch):
     """Products that are not finite made the kernel crash."""
-    monkeypatch.setattr(homotopy, "PIECE", 7)
+    monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)
     long = X.copy()
     long[far] = size
     with pytest.raises(InputError, match=r"coordinates of up to .* need precision: double; single takes up to 2\.9"):
@@ -120,7 +120,7 @@ def test_points_whose_products_single_precision_cannot_hold_are_refused(X, far, 
 def test_points_as_far_out_as_single_precision_takes_are_coded_like_in_double(X, sign):
     long = X.copy()
     long[:, 0] = sign
-    long *= np.sqrt(homotopy.LARGEST32 / X.shape[1]) / np.abs(long).max()
+    long *= np.sqrt(kernel.MAX_PRODUCT32 / X.shape[1]) / np.abs(long).max()
     single, double = (code_lasso(long, LANDMARKS, lam=1e-36, precision=p).matrix for p in ("single", "double"))
     assert double.nnz
     assert_allclose(single.toarray(), double.toarray(), atol=1e-4)

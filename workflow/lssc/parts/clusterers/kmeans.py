@@ -28,7 +28,7 @@ def cluster_kmeans(
     rng: np.random.Generator,
 ) -> Clusters:
     """K-means with `n_init` restarts of at most `max_iter` iterations, the best of them kept."""
-    from lssc.kernels.kmeans import iterate, seed
+    from lssc.kernels.kmeans import refine_centres, seed_centres
 
     # Columns, for the compiler's sake; about their middle, so that squares do not drown differences.
     X = np.array(vectors.T, order="C")
@@ -38,8 +38,8 @@ def cluster_kmeans(
     labels, best, kept = np.empty(len(vectors)), np.inf, None
     for draws in rng.random((n_init, n_clusters)):
         centres = np.empty((n_clusters, len(X)))
-        seed(X, draws, centres)
-        cost, n_iter, converged = iterate(X, centres, labels, tolerance, max_iter)
+        seed_centres(X, draws, centres)
+        cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter)
         if cost < best:
             best, kept = cost, (labels.astype(np.int64), int(n_iter), bool(converged))
     found, n_iter, converged = kept

@@ -65,9 +65,9 @@ def _dense(Y: Array, mu1: float, mu2: float, limit: int, tol: float) -> tuple[sp
 
 def _low_rank(Y: Array, mu1: float, mu2: float, limit: int, tol: float) -> tuple[sparse.csr_matrix, int, float]:
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.admm import original_codes
+    from lssc.kernels.admm import compute_admm_codes
 
-    return original_codes(Y.T, mu1, mu2, max_iter=limit, tol=tol, block=BLOCK)
+    return compute_admm_codes(Y.T, mu1, mu2, max_iter=limit, tol=tol, block=BLOCK)
 
 
 def _soft(A: Array, threshold: float) -> Array:

@@ -51,9 +51,11 @@ def _by_blocks(
     points: Array, mu1: float, mu2: float, max_iter: int, tol: float
 ) -> tuple[sparse.csr_matrix, int, float]:
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.admm import modified_codes
+    from lssc.kernels.admm import compute_modified_admm_codes
 
-    return modified_codes(points, mu1, mu2, max_iter=max_iter, tol=tol, block=BLOCK, check_every=CHECK_EVERY)
+    return compute_modified_admm_codes(
+        points, mu1, mu2, max_iter=max_iter, tol=tol, block=BLOCK, check_every=CHECK_EVERY
+    )
 
 
 def _plain(points: Array, mu1: float, mu2: float, max_iter: int, tol: float) -> tuple[sparse.csr_matrix, int, float]:

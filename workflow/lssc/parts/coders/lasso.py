@@ -31,10 +31,10 @@ def code_lasso(
     the inner products of points and landmarks are wrong by about 1e-7 of their lengths, and the codes accordingly.
     """
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.lasso import lasso_codes
+    from lssc.kernels.lasso import compute_lasso_codes
 
     own = np.full(len(X), -1)
     if exclude_self:
         own[landmarks] = np.arange(len(landmarks))
-    codes, unsolved = lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
+    codes, unsolved = compute_lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
     return Codes(codes, {"converged": unsolved == 0, "n_unsolved": unsolved})

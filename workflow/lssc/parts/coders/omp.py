@@ -33,8 +33,8 @@ def code_omp(
     tiles: never n x m.
     """
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.omp import omp_codes
+    from lssc.kernels.omp import compute_omp_codes
 
     own = np.full(len(X), -1)
     own[landmarks] = np.arange(len(landmarks))
-    return Codes(omp_codes(X, X[landmarks], own, k, float(tol), CHUNK))
+    return Codes(compute_omp_codes(X, X[landmarks], own, k, float(tol), CHUNK))

@@ -52,17 +52,17 @@ def embed_neighbours(
 def nearest_neighbours(codes: sparse.csr_matrix, t: int) -> sparse.csr_matrix:
     """W[i, j] = 1 if j is among the t points, i excluded, with the largest positive inner product of codes."""
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.neighbours import pick_rows, search
+    from lssc.kernels.neighbours import find_neighbours, find_neighbours_in_products
 
     n = codes.shape[0]
     best, found, counts = np.empty(t), np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
     if codes.nnz > DENSE * np.prod(codes.shape):
         C = codes.toarray()
         for start in range(0, n, CHUNK):
-            pick_rows(C[start : start + CHUNK] @ C.T, start, best, found, counts)
+            find_neighbours_in_products(C[start : start + CHUNK] @ C.T, start, best, found, counts)
     else:
         by_point, by_landmark = ((M.indptr, M.indices, M.data) for M in (codes, codes.tocsc()))
-        search(*by_point, *by_landmark, np.zeros(n), best, found, counts)
+        find_neighbours(*by_point, *by_landmark, np.zeros(n), best, found, counts)
     columns = found[np.arange(t) < counts[:, None]]
     W = sparse.csr_matrix((np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
     W.sort_indices()

@@ -22,7 +22,7 @@ def select_farthest_first(X: Array, m: int, *, lam: Annotated[float, Above(0)], 
     The cost of a point is min |c|_1 + lam/2 |x - X0'c|^2, X0 the points chosen so far.
     """
     # Compiled code is loaded when it is needed.
-    from lssc.kernels.farthest_first import farthest_first
+    from lssc.kernels.farthest_first import find_exemplars
 
-    chosen, n_solves = farthest_first(X, m, lam=lam, first=int(rng.integers(len(X))))
+    chosen, n_solves = find_exemplars(X, m, lam=lam, first=int(rng.integers(len(X))))
     return Landmarks(chosen, {"n_solves": n_solves})

@@ -1,0 +1,106 @@
+"""The cache of compiled kernels: never stale, never needed, never without bound."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from lssc.kernels import compiled
+
+CALLER = """
+import numba
+from lssc.kernels.compiled import kernel
+from lssc.kernels.adding import add
+
+@kernel()
+def run(x):
+    return add(x)
+
+@numba.njit(cache=True)
+def run_by_numba_alone(x):
+    return add(x)
+"""
+HELPER = """
+from lssc.kernels.compiled import helper
+
+@helper()
+def add(x):
+    return x + {}
+"""
+SCRIPT = """
+from lssc.kernels import calling, compiled
+values = calling.run(1), calling.run_by_numba_alone(1)
+print(*values, sum(calling.run.stats.cache_hits.values()), compiled.cache_folder())
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package whose kernel calls a helper in another file that adds 1."""
+    folder = tmp_path / "lssc" / "kernels"
+    folder.mkdir(parents=True)
+    for name in ("../__init__.py", "__init__.py"):
+        (folder / name).touch()
+    shutil.copy(compiled.__file__, folder)
+    (folder / "calling.py").write_text(CALLER)
+    (folder / "adding.py").write_text(HELPER.format(1))
+    return folder
+
+
+def run(package, **variables):
+    """What the kernel returns, what Numba's own cache returns, the hits in the cache of the kernel, and its folder."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment |= {"PYTHONPATH": str(package.parents[1]), **variables}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    *numbers, folder = done.stdout.split()
+    return (*map(int, numbers), folder)
+
+
+def test_changed_helper_recompiles_the_kernel_in_another_file(package):
+    folder = str(package / "__pycache__")
+    first, again = run(package), run(package)
+    assert first[:3] == (2, 2, 0)
+    assert again == (2, 2, 1, first[3])
+    (package / "adding.py").write_text(HELPER.format(5))
+    changed = run(package)
+    # The second number is why `compiled` exists: once Numba returns 6 there, its own cache will do.
+    assert changed[:3] == (6, 2, 0)
+    assert changed[3] != first[3]
+    assert first[3].startswith(folder)
+
+
+def test_unwritable_package_uses_the_cache_of_the_user_or_none(package, tmp_path):
+    (package / "__pycache__").write_text("a file, so that no folder can be made here")
+    (package / "calling.py").write_text(CALLER.replace("cache=True", "cache=False"))
+    user, nowhere = str(tmp_path / "user"), str(package / "__pycache__" / "user")
+    assert run(package, XDG_CACHE_HOME=user)[0] == 2
+    result = run(package, XDG_CACHE_HOME=user)
+    assert result[:3] == (2, 2, 1)
+    assert result[3].startswith(user)
+    assert run(package, XDG_CACHE_HOME=nowhere) == (2, 2, 0, "None")
+
+
+def test_numba_cache_dir_is_used_first(package, tmp_path):
+    assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "chosen"))[3].startswith(str(tmp_path / "chosen"))
+
+
+def test_old_folders_are_removed_when_a_new_one_is_made(tmp_path):
+    for age in range(6):
+        old = tmp_path / f"lssc-{age}"
+        old.mkdir()
+        os.utime(old, (1000 - age, 1000 - age))
+    (tmp_path / "other").mkdir()
+    assert compiled._is_usable(tmp_path / "lssc-new")
+    assert compiled._is_usable(tmp_path / "lssc-1")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lssc-0", "lssc-1", "lssc-2", "lssc-new", "other"]
+
+
+def test_the_package_uses_its_own_folder_and_leaves_numba_alone():
+    import numba
+
+    from lssc.kernels.gram import add_lower_gram
+
+    assert add_lower_gram.stats.cache_path == str(compiled.cache_folder())
+    assert numba.config.CACHE_LOCATOR_CLASSES == ""
