@@ -9,7 +9,7 @@ import tarfile
 import pytest
 import yaml
 
-from lssc.errors import InputError
+from lssc.errors import DamagedArtifact, InputError
 from lssc.pipeline.store.files import write_text
 from lssc.pipeline.study.recipes import load
 from lssc.report.archive import compare, joined_config, main, pack, unpack, verify
@@ -188,7 +188,7 @@ def test_refuses_to_pack_altered_results(tmp_path, results, checkout):
     write_text(table, table.read_text())
     pack(results, tmp_path / "a.tar.gz", checkout)
     table.write_text(table.read_text().replace("0.9", "0.99", 1))
-    with pytest.raises(InputError, match=rf"^{table}: altered since it was written; run the workflow again"):
+    with pytest.raises(DamagedArtifact, match=rf"^{table}: does not match its checksum"):
         pack(results, tmp_path / "b.tar.gz", checkout)
 
 
@@ -272,6 +272,16 @@ def test_refuses_runs_that_no_one_config_repeats(small_config, key):
     fragments = {"grid": fragment(small_config, "grid"), "line": fragment(other, "line")}
     with pytest.raises(InputError, match=f"experiment 'line': {key} differs from that of an experiment before it"):
         joined_config(fragments, small_config)
+
+
+def test_packs_own_claims(tmp_path, results, checkout, small_config, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text("claims")
+    (results / "config.json").write_text(json.dumps({**small_config, "claims": "mine.yaml"}))
+    pack(results, tmp_path / "a.tar.gz", checkout)
+    files = contents(tmp_path / "a.tar.gz")
+    assert yaml.safe_load(files["lssc-archive/config.yaml"])["claims"] == "own_claims.yaml"
+    assert files["lssc-archive/source/own_claims.yaml"] == b"claims"
 
 
 def test_leaves_out_the_image_folder_where_there_are_sources(image_config):

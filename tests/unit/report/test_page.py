@@ -4,8 +4,6 @@ import base64
 import io
 import json
 import re
-import struct
-import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from PIL import Image
 from tests.conftest import changed
 
 from lssc.errors import DamagedArtifact
+from lssc.pipeline.store.files import sealing
 from lssc.pipeline.study.recipes import load
 from lssc.report.inlining import inlined
 from lssc.report.page import link, made_by, page
@@ -216,26 +215,13 @@ def test_an_image_is_shown_at_the_size_of_its_letters_on_paper(tmp_path, rng):
     assert shown.uri.startswith("data:image/webp;base64,")
 
 
-HARMS = {
-    "cut short": lambda raw: raw[: len(raw) // 2],
-    "cut in its head": lambda raw: raw[:20],
-    "empty": lambda raw: b"",
-    "no image": lambda raw: b"<!doctype html>",
-    "another kind": lambda raw: b"P6 1 1 255 abc",
-    "too many pixels": lambda raw: raw[:16] + struct.pack(">II", 20_000, 20_000) + raw[24:],
-    "altered": lambda raw: raw[:60] + bytes(20) + raw[80:],
-}
-
-
-@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
-def test_an_image_that_is_damaged_is_told_as_such(tmp_path, rng, harm):
+def test_reports_damaged_image(tmp_path, rng):
     path = tmp_path / "noise.png"
-    Image.fromarray(rng.integers(256, size=(20, 20, 3), dtype="uint8")).save(path)
-    raw = bytearray(harm(path.read_bytes()))
-    # The head's own checksum fits.
-    raw[29:33] = struct.pack(">I", zlib.crc32(raw[12:29])) if len(raw) > 33 else raw[29:33]
-    path.write_bytes(raw)
-    with pytest.raises(DamagedArtifact, match=rf"^{path}: is no picture that can be shown \("):
+    with sealing(path) as temporary:
+        Image.fromarray(rng.integers(256, size=(20, 20, 3), dtype="uint8")).save(temporary, "PNG")
+    assert inlined(path).width == 9
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DamagedArtifact, match=rf"^{path}: does not match its checksum"):
         inlined(path)
 
 

@@ -27,7 +27,7 @@ import yaml
 
 from lssc.data.downloads import DAMAGE
 from lssc.errors import DamagedArtifact, InputError
-from lssc.pipeline.store.files import is_altered, is_seal, read_text, replacing, seal_of
+from lssc.pipeline.store.files import read_bytes, read_text, replacing
 from lssc.pipeline.study.paths import LAST_CONFIG
 from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.report.provenance import commit
@@ -45,7 +45,7 @@ NOT_SOURCE = ("docs/figures/", "docs/results/")
 
 SECTIONS = ("images", "datasets", "methods", "experiments")
 # What to run, where files lie and how trials share jobs: two runs may differ in these and give the same scores.
-NO_SCORE_DEPENDS_ON = ("run", "results", "data", "block")
+NO_SCORE_DEPENDS_ON = ("run", "results", "data", "block", "claims")
 
 README = """\
 # Results of lssc, with config and source
@@ -85,12 +85,13 @@ def pack(results: Path, out: Path, checkout: Path = CHECKOUT) -> list[str]:
     """
     provenances = _provenances(results)
     config = _joined_config(results, provenances)
+    claims = _own_claims(config)
     label = commit(checkout)
     if label is None:
         raise InputError(f"{checkout}: not a git checkout, or git is not installed; the archive holds what git tracks")
     source = _source_files(checkout)
-    files = {f"results/{name}": path.read_bytes() for name, path in _result_files(results, provenances).items()}
-    files |= {f"source/{name}": path.read_bytes() for name, path in source.items()}
+    files = {f"results/{path.relative_to(results)}": read_bytes(path) for path in _result_files(results, provenances)}
+    files |= {f"source/{name}": path.read_bytes() for name, path in {**source, **claims}.items()}
     files["config.yaml"] = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, width=120).encode()
     files["README.md"] = _readme(results, provenances, label).encode()
     executable = {f"source/{name}" for name, path in source.items() if os.access(path, os.X_OK)}
@@ -168,7 +169,7 @@ def _joined_config(results: Path, provenances: Mapping[str, Any]) -> Config:
 def joined_config(fragments: Mapping[str, Config], last: Config) -> Config:
     """One config that runs all experiments as they were run, from the part of the config that each depends on.
 
-    No score depends on figures and pictures, so only the last run's config has them.
+    No score depends on figures, pictures and claims of one's own, so only the last run's config has them.
     """
     config: Config = {section: {} for section in SECTIONS}
     for id, fragment in fragments.items():
@@ -184,7 +185,17 @@ def joined_config(fragments: Mapping[str, Config], last: Config) -> Config:
     # Image folders belong to one machine; the sources have the same images.
     for id, entry in config["images"].items():
         config["images"][id] = {k: v for k, v in entry.items() if k != "folder" or not entry["sources"]}
-    return {"block": fragment["block"], **config, "run": list(fragments), "results": "results", "data": "data"}
+    claims = {key: last[key] for key in ("claims",) if key in last}
+    config |= {"run": list(fragments), "results": "results", "data": "data"}
+    return {"block": fragment["block"], **config, **claims}
+
+
+def _own_claims(config: Config) -> dict[str, Path]:
+    """The file of one's own claims, which the archive keeps at the top of its source."""
+    if "claims" not in config:
+        return {}
+    path, config["claims"] = Path(config["claims"]), "own_claims.yaml"
+    return {"own_claims.yaml": path}
 
 
 def _add(table: Config, key: str, value: Any, where: str) -> None:
@@ -212,14 +223,10 @@ def _json(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: damaged ({error}); delete it and run the workflow again") from None
 
 
-def _result_files(results: Path, experiments: Mapping[str, Any]) -> dict[str, Path]:
+def _result_files(results: Path, experiments: Mapping[str, Any]) -> list[Path]:
     paths = [path for id in experiments for path in results.glob(f"experiments/{id}/**/*")]
     paths += [results / name for name in SHARED_RESULTS]
-    kept = [p for p in paths if p.is_file() and p.suffix not in NOT_RESULTS and not p.name.startswith(".")]
-    for path in kept:
-        if is_seal(seal_of(path)) and is_altered(path, seal_of(path)):
-            raise InputError(f"{path}: altered since it was written; run the workflow again to rebuild it")
-    return {path.relative_to(results).as_posix(): path for path in kept}
+    return [p for p in paths if p.is_file() and p.suffix not in NOT_RESULTS and not p.name.startswith(".")]
 
 
 def _source_files(checkout: Path) -> dict[str, Path]:
@@ -331,7 +338,7 @@ def main() -> None:
     command.add_argument("repeated", type=Path)
     try:
         _run(parser.parse_args())
-    except (InputError, OSError) as error:
+    except (DamagedArtifact, InputError, OSError) as error:
         sys.exit(str(error))
 
 

@@ -56,13 +56,17 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def read_text(path: Path) -> str:
-    """Read a text file; DamagedArtifact if it does not match its seal. A file without one is not checked."""
+def read_bytes(path: Path) -> bytes:
+    """Read a file; DamagedArtifact if it does not match its seal. A file without one is not checked."""
     content, seal = path.read_bytes(), seal_of(path)
     if is_seal(seal) and not seal.read_text().startswith(hashlib.sha256(content).hexdigest()):
         raise DamagedArtifact(path, "does not match its checksum: cut short or altered")
+    return content
+
+
+def read_text(path: Path) -> str:
     try:
-        return content.decode("utf-8")
+        return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError:
         raise DamagedArtifact(path, "is not UTF-8 text") from None
 
