@@ -252,9 +252,13 @@ def test_joined_config_takes_from_the_last_run_only_what_is_drawn(small_config):
     last = copy.deepcopy(small_config)
     last["experiments"]["line"]["stream"] = "other"
     last["methods"]["fsc"]["embedder"] = {"name": "landmark_svd", "scale_rows": True}
+    last["methods"]["shown"] = last["methods"]["omp"]
+    last["experiments"]["line"]["figures"]["fig"]["methods"].append("shown")
     config = joined_config({"line": fragment(small_config, "line")}, last)
     assert config["methods"]["fsc"] == small_config["methods"]["fsc"]
-    assert config["experiments"]["line"] == {**small_config["experiments"]["line"], "overrides": {}}
+    figures = last["experiments"]["line"]["figures"]
+    assert config["experiments"]["line"] == {**small_config["experiments"]["line"], "overrides": {}, "figures": figures}
+    assert load(config).run == ("line",)
 
 
 def test_without_the_last_config_scores_can_be_repeated_but_not_figures(small_config):

@@ -182,6 +182,8 @@ def joined_config(fragments: Mapping[str, Config], last: Config) -> Config:
         drawn = last.get("experiments", {}).get(id, {})
         figures = {key: drawn[key] for key in ("figures", "pictures") if key in drawn}
         config["experiments"][id] = {**fragment["experiments"][id], **figures}
+    # Figures may name methods that no experiment runs.
+    config["methods"] = {**last.get("methods", {}), **config["methods"]}
     # Image folders belong to one machine; the sources have the same images.
     for id, entry in config["images"].items():
         config["images"][id] = {k: v for k, v in entry.items() if k != "folder" or not entry["sources"]}
