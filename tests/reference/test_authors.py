@@ -13,7 +13,7 @@ from lssc.linalg.coherence import penalties
 from lssc.parts.coders.admm import code_admm
 from lssc.parts.coders.admm_modified import code_admm_modified
 from lssc.parts.coders.lasso import code_lasso
-from lssc.parts.coders.lasso_spams import solve_lasso
+from lssc.parts.coders.lasso_spams import solve_by_spams
 from lssc.parts.coders.omp import code_omp
 from lssc.parts.embedders import affinity
 from lssc.parts.embedders.landmark_svd import embed_landmark_svd
@@ -133,7 +133,7 @@ def test_the_authors_exemplars_are_worst_points_too(authors, lam):
 
 
 def lasso_costs(X, chosen, lam):
-    codes = solve_lasso(X, np.asfortranarray(X[chosen].T), lam).toarray()
+    codes = solve_by_spams(X, np.asfortranarray(X[chosen].T), lam).toarray()
     return np.abs(codes).sum(axis=1) + lam / 2 * ((X - codes @ X[chosen]) ** 2).sum(axis=1)
 
 

@@ -35,7 +35,7 @@ def test_nmi_and_ari_agree_with_scikit_learn(pairs):
 @given(LABELS)
 def test_labels_are_counted_in_blocks(pairs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics, "BLOCK", 7)
+        patch.setattr(metrics, "LABELS_PER_BLOCK", 7)
         table = metrics.contingency(*pairs.T)
     truth, predicted = (np.unique(labels) for labels in pairs.T)
     assert table.tolist() == [[(pairs == (i, j)).all(axis=1).sum() for j in predicted] for i in truth]

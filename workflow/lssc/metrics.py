@@ -1,4 +1,4 @@
-"""How well predicted labels agree with the truth, whatever the labels are called."""
+"""Agreement of predicted with true labels, invariant to relabelling."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from lssc.types import Array, IndexArray
 
-# Labels counted at a time: bounds memory where there are millions.
-BLOCK = 2**20
+# Labels counted at a time, to bound memory.
+LABELS_PER_BLOCK = 2**20
 
 
 def scores(truth: IndexArray, predicted: IndexArray) -> dict[str, float]:
@@ -17,27 +17,27 @@ def scores(truth: IndexArray, predicted: IndexArray) -> dict[str, float]:
 
 
 def contingency(truth: IndexArray, predicted: IndexArray) -> Array:
-    """How many points carry true label i and predicted label j."""
+    """Contingency table: entry i, j counts the points of true label i and predicted label j."""
     if len(truth) != len(predicted) or len(truth) == 0:
         raise ValueError(f"{len(truth)} true and {len(predicted)} predicted labels; need equal numbers, at least one")
     rows, columns = np.unique(truth), np.unique(predicted)
     counts = np.zeros(len(rows) * len(columns))
-    for start in range(0, len(truth), BLOCK):
-        some = slice(start, start + BLOCK)
-        cells = np.searchsorted(rows, truth[some]) * len(columns) + np.searchsorted(columns, predicted[some])
+    for start in range(0, len(truth), LABELS_PER_BLOCK):
+        block = slice(start, start + LABELS_PER_BLOCK)
+        cells = np.searchsorted(rows, truth[block]) * len(columns) + np.searchsorted(columns, predicted[block])
         counts += np.bincount(cells, minlength=len(counts))
     return counts.reshape(len(rows), len(columns))
 
 
 def accuracy(table: Array) -> float:
-    """Largest share of points labelled right over all matchings of predicted to true labels (Hungarian method)."""
+    """Share of points labelled right, at the best one-to-one matching of predicted to true labels."""
     from scipy.optimize import linear_sum_assignment
 
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / table.sum())
 
 
 def nmi(table: Array) -> float:
-    """Mutual information over the mean of the two entropies; 1 where both labellings are constant."""
+    """Mutual information over the mean of the two entropies; 1 if both labellings are constant."""
     joint = table / table.sum()
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     total = _entropy(rows) + _entropy(columns)
@@ -46,7 +46,7 @@ def nmi(table: Array) -> float:
 
 
 def ari(table: Array) -> float:
-    """Rand index adjusted for chance: 0 for random labels, 1 for a perfect match."""
+    """Adjusted Rand index: 0 expected for random labels, 1 for a perfect match."""
     if table.sum() < 2:
         return 1.0
     together = _pairs(table).sum()

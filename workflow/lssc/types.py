@@ -34,6 +34,15 @@ class Rows(Protocol):
     def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
 
 
+class ImageFeatures(Protocol):
+    """What a dataset of images may ask of their features: the class of each image, and features by row indices."""
+
+    @property
+    def labels(self) -> np.ndarray: ...
+
+    def rows(self, indices: IndexArray, /) -> np.ndarray: ...
+
+
 @dataclass(frozen=True)
 class RowBlocks:
     """An array that comes as blocks of its rows, from the top. They can be gone through once."""

@@ -140,7 +140,7 @@ def test_scattering_gives_217_paths_of_16_places(digits):
 def test_scattering_does_not_depend_on_the_images_beside_it(digits, monkeypatch):
     together = scattering(digits)
     alone = np.concatenate([scattering(digits[i : i + 1]) for i in range(5)])
-    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(module, "IMAGES_PER_BATCH", 2)
     assert_allclose(alone, together, atol=1e-6)
     assert_allclose(scattering(digits), together, atol=1e-6)
 
@@ -222,7 +222,7 @@ def test_all_images_are_taken_if_n_is_their_number(reduced, classes, n):
     ],
 )
 def test_more_images_than_a_class_has_are_refused(reduced, classes, n, said):
-    with pytest.raises(InputError, match=f"^n={n} asks for {said}$"):
+    with pytest.raises(InputError, match=f"^n={n} needs {said}$"):
         draw(n, reduced, classes=classes)
 
 

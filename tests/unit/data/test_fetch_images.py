@@ -113,7 +113,7 @@ def test_only_wanted_plain_files_are_unpacked_and_only_into_the_folder(tmp_path)
 
 
 def test_a_file_too_large_for_images_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "LARGEST", 1000)
+    monkeypatch.setattr(archives, "MAX_FILE_BYTES", 1000)
     sparse = {"GNU.sparse.size": str(2**60), "GNU.sparse.map": "0,0"}
     unpack(io.BytesIO(archive([member(IMAGES, pax_headers=sparse), member(LABELS, bytes(1000))])), tmp_path, FILES)
     assert written(tmp_path) == {LABELS: bytes(1000)}
@@ -222,7 +222,7 @@ def test_where_no_source_is_named_what_to_do_is_still_told(recipe, scratch):
 
 
 def test_a_program_that_hangs_is_given_up(recipe, scratch, programs, monkeypatch):
-    monkeypatch.setattr(archives, "TIMEOUT", 0.2)
+    monkeypatch.setattr(archives, "TIMEOUT_SECONDS", 0.2)
     programs("npm", "exec /bin/sleep 60")
     assert "(npm tiny@1.0.0: 'npm' took more than 0.2 s)" in refusal({**recipe, "sources": [NPM]}, scratch)
 

@@ -91,7 +91,7 @@ def test_a_damaged_gzip_file_is_refused_by_its_path(path, place):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_file_that_unpacks_to_more_than_images_could_be_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(idx, "LARGEST", 1000)
+    monkeypatch.setattr(idx, "MAX_FILE_BYTES", 1000)
     (tmp_path / "x").write_bytes(pack(bytes(1000)))
     assert read_bytes(tmp_path / "x") == bytes(1000)
     (tmp_path / "x").write_bytes(pack(bytes(1001)))

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from tests.conftest import idx_file
 
-from lssc.data.images import FILES, checked, find_files, read_images
+from lssc.data.images import FILES, check_images, find_files, read_images
 from lssc.errors import DamagedArtifact, InputError
 
 COUNTS = [14, 12, 10]
@@ -50,7 +50,7 @@ def test_missing_files_are_named(tmp_path, tiny_files):
 
 
 def test_whole_files_give_training_images_first(tiny_files, sha256):
-    images = checked(tiny_files, sha256=sha256, counts=COUNTS)
+    images = check_images(tiny_files, sha256=sha256, counts=COUNTS)
     assert (images.pixels.shape, images.labels.shape) == ((36, 8, 6), (36,))
     assert images.pixels.tobytes() == tiny_files[IMAGES][16:] + tiny_files["t10k-images-idx3-ubyte"][16:]
     assert images.labels.tobytes() == tiny_files[LABELS][8:] + tiny_files["t10k-labels-idx1-ubyte"][8:]
@@ -60,18 +60,18 @@ def test_whole_files_give_training_images_first(tiny_files, sha256):
 def test_a_file_with_another_checksum_is_named_with_both(tiny_files, sha256, name):
     other = {**sha256, name: "0" * 64}
     with pytest.raises(InputError, match=f"^{name}: its SHA-256 is {sha256[name]}; it should be {'0' * 64}$"):
-        checked(tiny_files, sha256=other, counts=COUNTS)
+        check_images(tiny_files, sha256=other, counts=COUNTS)
 
 
 @pytest.mark.parametrize("counts", [[14, 12, 9], [14, 12], [12, 14, 10]], ids=str)
 def test_classes_that_are_not_as_large_as_config_says_are_refused(tiny_files, sha256, counts):
     with pytest.raises(InputError) as caught:
-        checked(tiny_files, sha256=sha256, counts=counts)
+        check_images(tiny_files, sha256=sha256, counts=counts)
     assert str(caught.value) == f"labels: the classes have [14, 12, 10] images; counts in config say {counts}"
 
 
 def test_a_class_may_have_no_images(tiny_files, sha256):
-    assert len(checked(tiny_files, sha256=sha256, counts=[*COUNTS, 0]).labels) == sum(COUNTS)
+    assert len(check_images(tiny_files, sha256=sha256, counts=[*COUNTS, 0]).labels) == sum(COUNTS)
 
 
 def zeros(*shape):
@@ -90,12 +90,12 @@ MISFITS = {
 def test_files_that_do_not_fit_each_other_are_named(tiny_files, change, said):
     files = {**tiny_files, **change}
     with pytest.raises(InputError) as caught:
-        checked(files, sha256=digests(files), counts=COUNTS)
+        check_images(files, sha256=digests(files), counts=COUNTS)
     assert said in str(caught.value)
 
 
 def test_images_are_read_as_they_were_checked(tmp_path, tiny_files, sha256):
-    wanted = checked(tiny_files, sha256=sha256, counts=COUNTS)
+    wanted = check_images(tiny_files, sha256=sha256, counts=COUNTS)
     images = read_images(put(tmp_path, tiny_files), sha256=sha256)
     assert_array_equal(images.pixels, wanted.pixels)
     assert_array_equal(images.labels, wanted.labels)

@@ -13,7 +13,7 @@ from lssc.data.datasets.synthetic import synthetic
 from lssc.kernels import lasso, lasso_path
 from lssc.kernels.lasso import compute_lasso_codes
 from lssc.linalg.scaling import unit_rows
-from lssc.parts.coders.lasso_spams import solve_lasso
+from lssc.parts.coders.lasso_spams import solve_by_spams
 
 NOBODY = np.full(10_000, -1)
 
@@ -50,7 +50,7 @@ def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam, regime):
     L = X[:m]
     codes = codes_of(X, L, lam).toarray()
     assert off_by(X, L, codes, lam) < 1e-6
-    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    theirs = solve_by_spams(X, np.asfortranarray(L.T), lam).toarray()
     best = objective(X, L, theirs, lam)
     assert (objective(X, L, codes, lam) <= best * (1 + 1e-9)).all()
 
@@ -115,7 +115,7 @@ def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
     codes = codes_of(X, L, lam).toarray()
     lam_scale = max(1.0, np.abs(L).max() ** 2) * max(1.0, np.abs(X).max())
     assert off_by(X, L, codes, lam) < 1e-6 * lam_scale
-    theirs = solve_lasso(X, np.asfortranarray(L.T), lam).toarray()
+    theirs = solve_by_spams(X, np.asfortranarray(L.T), lam).toarray()
     best = objective(X, L, theirs, lam)
     assert (objective(X, L, codes, lam) <= best * (1 + 1e-9) + 1e-12).all()
 
@@ -134,7 +134,7 @@ def test_codes_in_many_dimensions_agree_with_spams():
     assert (codes != 0).sum(axis=1).max() > 3 * lasso_path.PAD
     for point in (0, 7, 200):
         rest = np.delete(np.arange(150), min(point, 149))
-        alone = solve_lasso(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]
+        alone = solve_by_spams(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]
         np.testing.assert_allclose(codes[point, rest], alone, atol=1e-7)
 
 

@@ -30,7 +30,7 @@ def embed(W, K, seed=0):
 @pytest.mark.parametrize("dense", [256, 0], ids=["dense solver", "iterative solver"])
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_a_connected_graph_gives_the_top_eigenvectors(K, dense, monkeypatch):
-    monkeypatch.setattr(spectral, "DENSE", dense)
+    monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
     W = random_graph(70)
     values, vectors = np.linalg.eigh(normalised(W))
     found = embed(W, K)
@@ -41,7 +41,7 @@ def test_a_connected_graph_gives_the_top_eigenvectors(K, dense, monkeypatch):
 def test_both_solvers_agree_signs_included(monkeypatch):
     W = random_graph(70)
     expected = embed(W, 4).vectors
-    monkeypatch.setattr(spectral, "DENSE", 0)
+    monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", 0)
     for seed in (0, 1):
         assert_allclose(embed(W, 4, seed).vectors, expected, atol=1e-7)
 
@@ -50,7 +50,7 @@ def test_both_solvers_agree_signs_included(monkeypatch):
 @pytest.mark.parametrize("n_pieces", [2, 3, 5])
 def test_eigenvalues_of_a_graph_in_pieces_are_those_of_the_whole(n_pieces, dense, monkeypatch):
     """Fewer pieces than K, exactly K, and more: the top K eigenvalues, of which each piece has a 1."""
-    monkeypatch.setattr(spectral, "DENSE", dense)
+    monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
     W = block_diag(*(random_graph(12 + i, seed=i) for i in range(n_pieces)))
     found = embed(W, 3)
     assert_allclose(found.values, np.linalg.eigvalsh(normalised(W))[::-1][:3], atol=1e-9)
@@ -137,7 +137,7 @@ def test_a_piece_smaller_than_k_gives_what_it_has():
 @pytest.mark.parametrize("dense", [256, 0])
 def test_tied_eigenvalues_give_the_same_vectors_for_the_same_rng(dense, monkeypatch):
     """A complete graph has one eigenvalue n - 1 times."""
-    monkeypatch.setattr(spectral, "DENSE", dense)
+    monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
     W = np.ones((40, 40)) - np.eye(40)
     one, two = embed(W, 4), embed(W, 4)
     assert_array_equal(one.vectors, two.vectors)

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from lssc.kernels import farthest_first as farthest
 from lssc.kernels.farthest_first import find_exemplars
-from lssc.parts.coders.lasso_spams import solve_lasso
+from lssc.parts.coders.lasso_spams import solve_by_spams
 from lssc.parts.sampling import on_sample
 from lssc.parts.selectors.farthest_first import select_farthest_first
 from lssc.parts.selectors.fasterpam import select_fasterpam
@@ -17,7 +17,7 @@ from lssc.parts.selectors.uniform import select_uniform
 
 
 def costs(X, chosen, lam):
-    codes = solve_lasso(X, np.asfortranarray(X[chosen].T), lam).toarray()
+    codes = solve_by_spams(X, np.asfortranarray(X[chosen].T), lam).toarray()
     return np.abs(codes).sum(axis=1) + lam / 2 * ((X - codes @ X[chosen]) ** 2).sum(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""The idx format of MNIST and its kin: big-endian sizes, then unsigned bytes; plain or gzipped."""
+"""The idx format of MNIST: big-endian sizes, then unsigned bytes; plain or gzipped."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lssc.errors import InputError
 Bytes = NDArray[np.uint8]
 GZIP = b"\x1f\x8b"
 UNSIGNED_BYTES = 0x08
-# Bytes of a file; MNIST's largest has 47 million. A packed file of a few megabytes can hold any number of zeros.
-LARGEST = 2**30
+# Bytes of an uncompressed file (MNIST's largest has 47 million): a small gzip file can hold any number of zeros.
+MAX_FILE_BYTES = 2**30
 
 
 def read_bytes(path: Path) -> bytes:
@@ -25,16 +25,16 @@ def read_bytes(path: Path) -> bytes:
         packed = file.read(len(GZIP)) == GZIP
     try:
         with gzip.open(path) if packed else path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
+            raw = file.read(MAX_FILE_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: the gzip file is cut short or damaged ({error})") from None
-    if len(raw) > LARGEST:
-        raise InputError(f"{path}: more than {LARGEST:,} bytes; too large for images")
+    if len(raw) > MAX_FILE_BYTES:
+        raise InputError(f"{path}: more than {MAX_FILE_BYTES:,} bytes; too large for images")
     return raw
 
 
 def parse_idx(raw: bytes, name: str, *, n_dims: int) -> Bytes:
-    """The array in the bytes of an idx file; InputError, by the file's name, unless it is whole and of that rank."""
+    """The array in an idx file; InputError, with the file's name, unless it is complete and has n_dims dimensions."""
     if len(raw) < 4 or raw[:3] != bytes([0, 0, UNSIGNED_BYTES]):
         raise InputError(
             f"{name}: not an idx file of bytes: it starts with {raw[:4].hex(' ') or 'nothing'}, not 00 00 08"
@@ -53,6 +53,6 @@ def parse_idx(raw: bytes, name: str, *, n_dims: int) -> Bytes:
 
 
 def idx_bytes(array: Bytes) -> bytes:
-    """The idx file that holds this array."""
+    """The array as an idx file."""
     sizes = b"".join(size.to_bytes(4, "big") for size in array.shape)
     return bytes([0, 0, UNSIGNED_BYTES, array.ndim]) + sizes + np.ascontiguousarray(array, dtype=np.uint8).tobytes()

@@ -1,4 +1,4 @@
-"""The scale of the two ADMM baselines' penalties."""
+"""The penalties of the two ADMM baselines, by the coherence of the points."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import numpy as np
 
 from lssc.types import Array
 
-# Points at a time: what they are compared by stays in the cache.
-CHUNK = 128
+# Points compared with all others at a time.
+POINTS_PER_CHUNK = 128
 
 
 def penalties(Y: Array, alpha: float) -> tuple[float, float]:
-    """(alpha / lambda0, alpha), points as columns of Y.
+    """(mu1, mu2) = (alpha / lambda0, alpha) for the points y_j, columns of Y (D x n).
 
-    lambda0, the smallest over points of the largest |y_i'y_j| with another point, is where the first code becomes zero.
-    Zero points say nothing about scale and are left out. Computed by chunks: never n x n.
+    lambda0 = min_j max_{i != j} |y_i'y_j| is the weight at which the first code becomes zero. Zero points have no scale
+    and are left out. Computed by chunks, so that no n x n matrix is formed.
     """
     Y = Y[:, np.abs(Y).max(axis=0) > 0]
     if Y.shape[1] < 2:
         return alpha, alpha
     lambda0 = np.inf
-    for start in range(0, Y.shape[1], CHUNK):
-        similarity = Y[:, start : start + CHUNK].T @ Y
+    for start in range(0, Y.shape[1], POINTS_PER_CHUNK):
+        similarity = Y[:, start : start + POINTS_PER_CHUNK].T @ Y
         np.abs(similarity, out=similarity)
         own = np.arange(len(similarity))
         similarity[own, start + own] = 0

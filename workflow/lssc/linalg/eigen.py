@@ -1,4 +1,4 @@
-"""The largest eigenvalues of a symmetric matrix that is only known by its products with vectors."""
+"""The largest eigenvalues of a symmetric matrix, from products with vectors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import numpy as np
 from lssc.types import Array
 
 Product = Callable[[Array], Array]
-TOLERANCE = 1e-9
-ROUNDS = 60
+# Largest entry of a residual A v - w v at which block iteration stops, and rounds of it at most.
+MAX_RESIDUAL, MAX_ROUNDS = 1e-9, 60
+# Steps of the Krylov iteration in one round.
+STEPS_PER_ROUND = 12
 
 
 def top_eigenpairs(product: Product, n: int, k: int, *, rng: np.random.Generator) -> tuple[Array, Array]:
-    """The k largest eigenvalues, descending, and their eigenvectors as columns.
+    """The k largest eigenvalues of an n x n matrix, descending, and their eigenvectors as columns (n x k).
 
-    By ARPACK, unless a few products from a random start already span an invariant subspace, as they do where many
-    eigenvalues are equal: there ARPACK would go on from random numbers of its own, other ones in every call, and might
-    miss copies of an eigenvalue.
+    ARPACK, unless a few products from a random start already span an invariant subspace. This happens if many
+    eigenvalues are equal; there ARPACK restarts from its own random numbers, which differ from call to call, and may
+    miss copies of an eigenvalue. Block iteration does not.
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -33,22 +35,22 @@ def top_eigenpairs(product: Product, n: int, k: int, *, rng: np.random.Generator
 
 
 def _by_blocks(product: Product, n: int, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Block Krylov iteration: a block of more than k vectors finds up to that many copies of an eigenvalue."""
+    """Block Krylov iteration: a block of 2k + 2 vectors finds up to that many copies of an eigenvalue."""
     width = min(n, 2 * k + 2)
     block = _orthonormal(rng.standard_normal((n, width)))
-    for _ in range(ROUNDS):
-        basis, images = _krylov(product, block, 12)
+    for _ in range(MAX_ROUNDS):
+        basis, images = _krylov(product, block, STEPS_PER_ROUND)
         values, rotation = np.linalg.eigh(basis.T @ images)
         top = rotation[:, ::-1][:, :width]
         block, values = basis @ top, values[::-1]
         residual = images @ top[:, :k] - block[:, :k] * values[:k]
-        if np.abs(residual).max() <= TOLERANCE:
+        if np.abs(residual).max() <= MAX_RESIDUAL:
             break
     return values[:k], block[:, :k]
 
 
 def _krylov(product: Product, block: Array, steps: int) -> tuple[Array, Array]:
-    """An orthonormal basis of block, A block, ..., and A times that basis; shorter where nothing new comes."""
+    """An orthonormal basis of the span of B, AB, A^2 B, ... (so many powers) for the block B, and A times the basis."""
     basis = block
     images = latest = product(block)
     for _ in range(steps - 1):
@@ -61,12 +63,12 @@ def _krylov(product: Product, block: Array, steps: int) -> tuple[Array, Array]:
 
 
 def _new_directions(vectors: Array, basis: Array) -> Array:
-    """An orthonormal basis of what the vectors add to the basis; nothing where they add only rounding errors."""
+    """An orthonormal basis of what the vectors add to the span of `basis`, up to rounding errors."""
     scale = np.linalg.norm(vectors, axis=0).max(initial=0.0)
     vectors = vectors - basis @ (basis.T @ vectors)
     U, sizes, _ = np.linalg.svd(vectors, full_matrices=False)
     U = U[:, sizes > 1e-10 * scale][:, : basis.shape[0] - basis.shape[1]]
-    # Dividing a small vector by its size makes the rounding errors along the basis large again.
+    # Again: dividing a small vector by its norm enlarges its rounding errors along the basis.
     return _orthonormal(U - basis @ (basis.T @ U)) if U.shape[1] else U
 
 

@@ -1,4 +1,4 @@
-"""Principal components of features that are read block by block."""
+"""Principal components of image features, from blocks of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lssc.types import Array
 
 @dataclass(frozen=True)
 class Pca:
-    """The axes of largest variance, as columns, around a mean (zero if uncentred)."""
+    """Principal axes as columns (D x dim), their variances, and the mean (zero if uncentred)."""
 
     mean: Array
     axes: Array
@@ -25,18 +25,18 @@ class Pca:
 
 
 def flat_features(maps: np.ndarray, *, path_maximum: bool) -> Array:
-    """n x paths x places -> n x D; with `path_maximum` each path's map is first divided by its maximum, per image."""
+    """Reshape n x paths x places to n x D; `path_maximum` divides each map by its maximum, per image and path."""
     maps = maps.astype(np.float64)
     if path_maximum:
         largest = maps.max(axis=2, keepdims=True)
-        # A path that finds nothing in an image says nothing: it stays zero.
+        # A path without a response in an image stays zero.
         largest[largest <= 0] = 1.0
         maps /= largest
     return maps.reshape(len(maps), -1)
 
 
 def fit_pca(blocks: Iterable[Array], *, dim: int, centre: bool) -> Pca:
-    """The first `dim` principal components of all rows together, from the D x D matrix of second moments."""
+    """The first `dim` principal components of all rows of the blocks, from the D x D matrix of second moments."""
     from scipy.linalg import eigh
 
     count, total, moments = 0, 0.0, 0.0

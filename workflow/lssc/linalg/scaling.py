@@ -1,4 +1,4 @@
-"""Scaling of rows, and signs of columns."""
+"""Rows at unit norm, and columns with a fixed sign."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from lssc.types import Array
 
 
 def unit_rows(A: Array) -> Array:
-    """Rows at unit Euclidean length; a zero row has no direction and stays zero."""
+    """A with rows at unit Euclidean norm; a zero row stays zero."""
     length = np.linalg.norm(A, axis=1, keepdims=True)
     length[length == 0] = 1.0
     return A / length
 
 
 def fixed_signs(vectors: Array) -> Array:
-    """Each column with its entry of largest magnitude positive: eigenvectors come with either sign."""
+    """Flip columns so that the entry of largest magnitude is positive: eigenvectors come with either sign."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1, signs)

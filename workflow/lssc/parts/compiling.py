@@ -1,15 +1,11 @@
-"""Compile every kernel once, so that no job has to: `python -m lssc.parts.compiling`.
-
-What is compiled is kept on disk beside the source, for this kind of processor.
-"""
+"""Compile all kernels ahead of the first job: `python -m lssc.parts.compiling`."""
 
 from __future__ import annotations
 
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-from lssc.parts.registry import find, names
-from lssc.pipeline.config.checks import KINDS
+from lssc.parts.registry import FOLDERS, find, names
 
 
 def warm_up(kind: str, name: str) -> None:
@@ -19,7 +15,7 @@ def warm_up(kind: str, name: str) -> None:
 def main() -> None:
     start = time.perf_counter()
     with ProcessPoolExecutor() as pool:
-        jobs = [pool.submit(warm_up, kind, name) for kind in KINDS for name in names(kind)]
+        jobs = [pool.submit(warm_up, kind, name) for kind in FOLDERS for name in names(kind)]
         for job in jobs:
             job.result()
     print(f"compiled code is ready ({time.perf_counter() - start:.0f} s)")

@@ -1,4 +1,4 @@
-"""Run a selector on at most so many points."""
+"""Run a selector on a sample of the points."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def on_sample(
     rng: np.random.Generator,
     **options: Any,
 ) -> Landmarks:
-    """m distinct landmarks by `select`, from all points or, if they are more than max_points, from a uniform sample."""
+    """m distinct landmarks by `select`, from a uniform sample of max(m, max_points) points if there are more."""
     n, size = len(X), max(m, max_points)
     pool = np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
-    # A slice of an array is no copy.
+    # A slice copies nothing.
     chosen, info = select(X[0:n] if n <= size else X[pool], m, rng=rng, **options)
     indices = pool[np.unique(np.asarray(chosen, dtype=np.int64))]
-    # Duplicate points can make one of them the medoid of two clusters: fill up to m with points not yet chosen.
+    # Among duplicates one point can be the medoid of two clusters: fill up to m with other points.
     if len(indices) < m:
         spare = np.setdiff1d(pool, indices)
         indices = np.union1d(indices, rng.choice(spare, m - len(indices), replace=False))

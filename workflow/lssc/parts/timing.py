@@ -1,4 +1,4 @@
-"""Seconds of the algorithm alone: imports, warm-up and file access stay outside."""
+"""Wall seconds, CPU seconds and peak memory of an algorithm, without imports, warm-up and file access."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def timed(function: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[T, dict[str, float]]:
-    """The function's value, and what it spent: wall seconds, CPU seconds and the process's peak memory."""
+    """Call the function. Returns its value and `seconds`, `cpu_seconds` and `peak_mb` (of the process)."""
     wall, cpu = time.perf_counter(), time.process_time()
     value = function(*args, **kwargs)
     spent = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
@@ -20,7 +20,7 @@ def timed(function: Callable[..., T], *args: Any, **kwargs: Any) -> tuple[T, dic
 
 
 def timed_blocks(blocks: Iterable[T], spent: dict[str, float]) -> Iterator[T]:
-    """The same blocks; what making them takes is added to `spent`, what is done with each in between is not."""
+    """Yield the blocks; add the time to make them, but not the time to use them, to `spent`."""
     waiting = iter(blocks)
     while True:
         block, took = timed(next, waiting, None)

@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from lssc.data.downloads import DAMAGE
+from lssc.data.downloads import ARCHIVE_ERRORS
 from lssc.errors import DamagedArtifact, InputError
 from lssc.pipeline.store.files import read_bytes, read_text, replacing
 from lssc.pipeline.study.paths import LAST_CONFIG
@@ -284,7 +284,7 @@ def _read(path: Path) -> dict[str, tuple[bytes, int]]:
                 files[name.relative_to(TOP).as_posix()] = tar.extractfile(member).read(), member.mode
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except DAMAGE as error:
+    except ARCHIVE_ERRORS as error:
         raise InputError(f"{path}: cut short, damaged or not an archive ({error})") from None
     return files
 

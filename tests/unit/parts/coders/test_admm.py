@@ -23,7 +23,7 @@ def test_the_penalties_scale_with_the_least_coherent_point(X):
 @pytest.mark.parametrize("chunk", [1, 7, 59, 60])
 def test_the_penalties_do_not_depend_on_the_chunk(X, chunk, monkeypatch):
     expected = penalties(X.T, 20.0)
-    monkeypatch.setattr(coherence, "CHUNK", chunk)
+    monkeypatch.setattr(coherence, "POINTS_PER_CHUNK", chunk)
     assert penalties(X.T, 20.0) == pytest.approx(expected)
 
 
@@ -71,7 +71,7 @@ def plain_modified_admm(X, alpha, max_iter, tol=0.0):
 @pytest.mark.parametrize("block", [1, 16, 64])
 @pytest.mark.parametrize("iterations", [1, 37])
 def test_modified_admm_is_the_plain_iteration_whatever_the_block(X, block, iterations, monkeypatch):
-    monkeypatch.setattr(admm_modified, "BLOCK", block)
+    monkeypatch.setattr(admm_modified, "COLUMNS_PER_BLOCK", block)
     found = code_admm_modified(X, np.arange(60), alpha=20.0, max_iter=iterations, tol=0.0).matrix
     assert_allclose(found.toarray(), plain_modified_admm(X, 20.0, iterations)[0], atol=1e-10)
 
@@ -129,7 +129,7 @@ def test_modified_admm_gives_the_same_codes_to_the_last_bit(monkeypatch):
     X = subspaces(300, 16)
     codes = []
     for block in (64, 64, 7):
-        monkeypatch.setattr(admm_modified, "BLOCK", block)
+        monkeypatch.setattr(admm_modified, "COLUMNS_PER_BLOCK", block)
         codes.append(code_admm_modified(X, np.arange(300), alpha=20.0, max_iter=80, tol=0.0).matrix.toarray())
     assert_array_equal(codes[0], codes[1])
     assert_array_equal(codes[0], codes[2])
@@ -170,7 +170,7 @@ def test_products_of_low_rank_give_the_dense_iterates_and_stop_with_them(n, dim,
 def test_columns_in_blocks_stop_together_whatever_the_block(block, monkeypatch):
     """Some columns would stop early by themselves, others late."""
     X = np.concatenate([np.eye(6, 8), subspaces(90, 8), np.tile(np.eye(1, 8), (20, 1))])
-    monkeypatch.setattr(admm, "BLOCK", block)
+    monkeypatch.setattr(admm, "COLUMNS_PER_BLOCK", block)
     dense, low_rank = both_products(X, alpha=20.0, max_iter=2000, tol=1e-3)
     assert 1 < dense.info["n_iter"] < 1999
     assert low_rank.info == {**dense.info, "gap": pytest.approx(dense.info["gap"], rel=1e-6)}

@@ -7,7 +7,7 @@ from lssc.errors import InputError
 from lssc.kernels import lasso as kernel
 from lssc.parts.coders import lasso_spams
 from lssc.parts.coders.lasso import code_lasso
-from lssc.parts.coders.lasso_spams import code_lasso_spams, solve_lasso
+from lssc.parts.coders.lasso_spams import code_lasso_spams, solve_by_spams
 
 LANDMARKS = np.array([31, 2, 17, 58, 40, 5, 22, 49, 11, 26])
 OWN = (LANDMARKS, np.arange(len(LANDMARKS)))
@@ -55,7 +55,7 @@ def test_a_landmark_is_coded_as_if_its_own_atom_were_not_there(code, X, lam):
     assert (codes[OWN] == 0).all()
     for i, point in enumerate(LANDMARKS):
         rest = np.delete(np.arange(len(LANDMARKS)), i)
-        alone = solve_lasso(X[[point]], np.asfortranarray(X[LANDMARKS[rest]].T), lam).toarray()[0]
+        alone = solve_by_spams(X[[point]], np.asfortranarray(X[LANDMARKS[rest]].T), lam).toarray()[0]
         assert_allclose(codes[point, rest], alone, atol=1e-7)
 
 
@@ -64,7 +64,7 @@ def test_self_exclusion_holds_for_long_points_and_large_lam(code, X, scale, lam)
     long = scale * X
     codes = code(long, LANDMARKS[:4], lam=lam).matrix.toarray()
     rest = LANDMARKS[1:4]
-    alone = solve_lasso(long[LANDMARKS[:1]], np.asfortranarray(long[rest].T), lam).toarray()[0]
+    alone = solve_by_spams(long[LANDMARKS[:1]], np.asfortranarray(long[rest].T), lam).toarray()[0]
     assert_allclose(codes[LANDMARKS[0], 1:], alone, atol=1e-6)
 
 
@@ -90,7 +90,7 @@ def test_codes_follow_the_order_of_the_landmarks(code, X):
 @pytest.mark.parametrize("block", [1, 3, 10])
 def test_codes_do_not_depend_on_the_block(code, X, block, monkeypatch):
     expected = code(X, LANDMARKS, lam=10.0).matrix.toarray()
-    monkeypatch.setattr(lasso_spams, "BLOCK", block)
+    monkeypatch.setattr(lasso_spams, "LANDMARKS_PER_BLOCK", block)
     monkeypatch.setattr(kernel, "CORRELATIONS_PER_BLOCK", 10 * block)
     monkeypatch.setattr(kernel, "MIN_POINTS_PER_BLOCK", 1)
     monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)

@@ -25,7 +25,7 @@ def test_points_that_are_no_landmarks_may_use_every_landmark(X):
 @pytest.mark.parametrize("chunk", [1, 7, 60])
 def test_codes_do_not_depend_on_the_chunk(X, chunk, monkeypatch):
     expected = code_omp(X, np.arange(60), k=3).matrix
-    monkeypatch.setattr(omp, "CHUNK", chunk)
+    monkeypatch.setattr(omp, "POINTS_PER_BLOCK", chunk)
     found = code_omp(X, np.arange(60), k=3).matrix
     assert_array_equal(found.indptr, expected.indptr)
     assert_allclose(found.toarray(), expected.toarray(), atol=1e-12)

@@ -32,8 +32,8 @@ def brute_force(C, t):
 @pytest.mark.parametrize("chunk", [1, 7, 512])
 @pytest.mark.parametrize("dense", [0, 1])
 def test_neighbours_are_those_of_a_search_over_all_pairs(codes, t, chunk, dense, monkeypatch):
-    monkeypatch.setattr(neighbours, "CHUNK", chunk)
-    monkeypatch.setattr(neighbours, "DENSE", dense)
+    monkeypatch.setattr(neighbours, "POINTS_PER_CHUNK", chunk)
+    monkeypatch.setattr(neighbours, "MAX_SPARSE_SHARE", dense)
     assert_array_equal(nearest_neighbours(codes, t).toarray(), brute_force(codes.toarray(), t))
 
 

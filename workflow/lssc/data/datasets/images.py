@@ -1,4 +1,4 @@
-"""Images of a collection, by their features: the paper's experiment on MNIST."""
+"""Features of the images of a collection, reduced by PCA: the paper's experiment on MNIST."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from lssc.errors import InputError
 from lssc.linalg.pca import fit_pca, flat_features
 from lssc.parts.params import AtLeast, AtMost
 from lssc.parts.registry import component
-from lssc.pipeline.store.features import Features
-from lssc.types import IndexArray, Points
+from lssc.types import ImageFeatures, IndexArray, Points
 
 
 @component("dataset", "images")
@@ -25,34 +24,34 @@ def images(
     centre: bool = True,
     dim: Annotated[int, AtLeast(1), AtMost(100_000)] = 500,
     pca_on: Literal["all", "subset"] = "all",
-    features: Features,
+    features: ImageFeatures,
     rng: np.random.Generator,
 ) -> Points:
-    """n / n_clusters random images of each class (all classes if none is named), or all there are if n is their number.
+    """n / K random images of each of K classes, or all images if there are n; `classes` defaults to all.
 
-    Features are reduced to `dim` principal components, of `all` images of the collection or of this `subset` alone.
-    `path_maximum` first divides each scattering path by its maximum, per image; `centre` takes the mean off.
+    Features are reduced to `dim` principal components of `all` images of the collection or of this `subset`.
+    `path_maximum` first divides each scattering path by its maximum, per image; `centre` subtracts the mean.
     """
     labels = features.labels
-    wanted = list(classes) or sorted(set(labels.tolist()))
-    rows = chosen_rows(labels, wanted, n, rng)
+    chosen = list(classes) or sorted(set(labels.tolist()))
+    rows = choose_rows(labels, chosen, n, rng)
     if len(rows) != n:
-        raise InputError(f"n={n} cannot be divided among the {len(wanted)} classes that these images have")
+        raise InputError(f"n={n} cannot be divided among the {len(chosen)} classes of these images")
     X = features.rows(rows)
     if pca_on == "subset":
         flat = flat_features(X, path_maximum=path_maximum)
         X = fit_pca([flat], dim=dim, centre=centre).project(flat)
-    clusters = np.searchsorted(np.sort(wanted), labels[rows])
+    clusters = np.searchsorted(np.sort(chosen), labels[rows])
     return Points(X.astype(np.float64), clusters.astype(np.int64), rows)
 
 
-def chosen_rows(labels: np.ndarray, classes: list[int], n: int, rng: np.random.Generator) -> IndexArray:
-    """Which images take part, in increasing order."""
+def choose_rows(labels: np.ndarray, classes: list[int], n: int, rng: np.random.Generator) -> IndexArray:
+    """Rows of the images that are used, increasing."""
     members = [np.flatnonzero(labels == label) for label in classes]
     if n == sum(map(len, members)):
         return np.sort(np.concatenate(members))
     each = n // len(classes)
     for label, rows in zip(classes, members, strict=True):
         if len(rows) < each:
-            raise InputError(f"n={n} asks for {each} images of each class, but class {label} has only {len(rows)}")
+            raise InputError(f"n={n} needs {each} images of each class, but class {label} has only {len(rows)}")
     return np.sort(np.concatenate([rng.choice(rows, each, replace=False) for rows in members]))

@@ -1,4 +1,4 @@
-"""The statistical model of the paper, eq. (1): points near a union of random subspaces."""
+"""Points near a union of random subspaces: the statistical model of the paper, eq. (1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lssc.parts.registry import component
 from lssc.types import Array, Points, RowBlocks, block_sizes, is_held
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
-# Numbers of mean square 1.
+# Distributions of mean square 1.
 DRAWS: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "uniform": lambda rng, shape: rng.uniform(-(3**0.5), 3**0.5, shape),
@@ -33,12 +33,12 @@ def synthetic(
     z: Literal["normal", "uniform", "laplace", "positive"] = "normal",
     rng: np.random.Generator,
 ) -> Points:
-    """x = H_k z + e with e ~ N(0, noise^2 I); n / n_clusters points from each subspace.
+    """x = H_k z + e with e ~ N(0, noise^2 I); n / n_clusters points from each subspace k.
 
-    The paper does not say how z is distributed: its entries are independent, of mean square 1 and `normal`, `uniform`
-    about zero, of longer tails (`laplace`) or without a sign (`positive`, uniform from zero). The columns of each H_k
-    are drawn from the columns of one random orthonormal D x D matrix, so that subspaces may share directions. Points
-    too many to hold come in blocks, drawn from `rng` as they are asked for.
+    The paper leaves the distribution of z open: independent entries of mean square 1, `normal`, `uniform` about zero,
+    `laplace`, or `positive` (uniform from zero). The columns of each H_k are drawn from those of one random orthonormal
+    D x D matrix, so subspaces may share directions. If X is too large for memory, it comes in blocks that are drawn
+    from `rng` on demand.
     """
     Q, _ = np.linalg.qr(rng.standard_normal((ambient_dim, ambient_dim)))
     bases = [Q[:, rng.choice(ambient_dim, subspace_dim, replace=False)] for _ in range(n_clusters)]
@@ -49,9 +49,9 @@ def synthetic(
 
 
 def _blocks(pieces: list[tuple[Array, int]], noise: float, draw: Draw, rng: np.random.Generator) -> Iterator[Array]:
-    """So many points of each subspace, for (basis, number) one after the other."""
-    # All z come before all noise, so that blocks of any size hold the same points: z is drawn here to get to where
-    # the noise begins, and once more below.
+    """For each (basis, size) a block of `size` points."""
+    # All z are drawn before all noise, so that points do not depend on block sizes: skip z here to reach the noise, and
+    # draw z again below from a copy.
     z_rng = deepcopy(rng)
     for H, size in pieces:
         draw(rng, (size, H.shape[1]))

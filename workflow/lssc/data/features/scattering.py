@@ -1,4 +1,4 @@
-"""Scattering coefficients (Bruna and Mallat 2013), as the paper and SSC-OMP's authors use them on digits."""
+"""Scattering coefficients of images (Bruna and Mallat 2013)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lssc.errors import InputError
 from lssc.parts.params import AtLeast, AtMost, Halvings
 from lssc.parts.registry import component
 
-# Images per call: large enough for FFTs in bulk, small enough for the cache.
-BATCH = 256
+# Images transformed at a time: enough for bulk FFTs, few enough for the cache.
+IMAGES_PER_BATCH = 256
 
 
 def warm_up() -> None:
@@ -22,7 +22,7 @@ def warm_up() -> None:
 
 
 def width(*, scales: int, angles: int, side: int) -> int:
-    """So many paths, each at so many places."""
+    """Number of features of an image: paths times places."""
     return (1 + scales * angles + angles**2 * scales * (scales - 1) // 2) * (side // 2**scales) ** 2
 
 
@@ -34,24 +34,25 @@ def scattering(
     angles: Annotated[int, AtLeast(1), AtMost(64)] = 8,
     side: Annotated[int, AtLeast(1), AtMost(1024)] = 32,
 ) -> NDArray[np.float32]:
-    """Two orders of wavelet modulus averages: n x paths x places, for 28 x 28 digits 217 paths of 4 x 4 places.
+    """Averages of wavelet moduli, up to two orders: n x paths x places (float32).
 
-    Images are centred on a square of `side` pixels, with zeros around them.
+    Images are centred on a square of `side` pixels and padded with zeros. The defaults give 217 paths of 4 x 4 places,
+    the paper's 3,472 features.
     """
     from kymatio.numpy import Scattering2D
 
     transform = Scattering2D(J=scales, shape=(side, side), L=angles)
     padded = padded_to(pixels, side)
     parts = []
-    for start in range(0, len(padded), BATCH):
-        maps = transform(padded[start : start + BATCH])
+    for start in range(0, len(padded), IMAGES_PER_BATCH):
+        maps = transform(padded[start : start + IMAGES_PER_BATCH])
         parts.append(maps.reshape(*maps.shape[:2], -1).astype(np.float32))
-        print(f"{min(start + BATCH, len(padded)):,} of {len(padded):,} images", file=sys.stderr, flush=True)
+        print(f"{min(start + IMAGES_PER_BATCH, len(padded)):,} of {len(padded):,} images", file=sys.stderr, flush=True)
     return np.concatenate(parts)
 
 
 def padded_to(pixels: Bytes, side: int) -> NDArray[np.float32]:
-    """Grey values from 0 to 1, centred on a square of zeros."""
+    """Grey values in [0, 1], centred on a square of zeros."""
     height, width = pixels.shape[1:]
     if max(height, width) > side:
         raise InputError(f"images of {height} x {width} pixels do not fit a square of side={side}")

@@ -1,4 +1,4 @@
-"""A Debian package that carries the files."""
+"""Image files from a Debian package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Package = Annotated[Text, Like(r"[a-z0-9][a-z0-9.+-]+(?:=[A-Za-z0-9.+~:-]+)?", "
 
 @component("source", "debian")
 def fetch_debian(into: Path, *, package: Package) -> None:
-    """Download the package, such as `dataset-fashion-mnist`, and take the files out of it; nothing is installed."""
+    """Download a package, such as `dataset-fashion-mnist`, and unpack the files; nothing is installed."""
     run(["apt-get", "download", "--quiet", "--", package], cwd=into)
     for archive in into.glob("*.deb"):
         tar = into / "files.tar"

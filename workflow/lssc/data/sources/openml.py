@@ -1,4 +1,4 @@
-"""OpenML, through scikit-learn: for machines with the internet."""
+"""Image files from OpenML, by scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,19 +10,29 @@ from typing import Annotated
 import numpy as np
 
 from lssc.data.idx import idx_bytes
-from lssc.data.images import IMAGES, LABELS, PARTS
+from lssc.data.images import IMAGES, LABELS, SPLITS
 from lssc.errors import InputError
 from lssc.parts.params import AtLeast
 from lssc.parts.registry import component
 
+# Pixels per side of an image.
 SIDE = 28
-# What scikit-learn ends with on an answer that is cut short, altered or about something else.
-DAMAGE = (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError, zlib.error)
+# Errors of scikit-learn on a truncated or altered answer, or a table of another kind.
+TABLE_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 
 
 @component("source", "openml")
 def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotated[int, AtLeast(1)] = 60_000) -> None:
-    """Download a table of 784 pixels and a class, and write it as the four files: the first rows for training."""
+    """Download a table of 784 pixels and a class, and write it as four idx files; the first n_train rows train."""
     from sklearn import datasets
 
     try:
@@ -31,8 +41,8 @@ def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotat
         labels = table.target.astype(np.uint8)
     except (OSError, HTTPException) as error:
         raise InputError(f"OpenML cannot be reached ({error})") from None
-    except DAMAGE as error:
+    except TABLE_ERRORS as error:
         raise InputError(f"OpenML's table {id} cannot be used ({str(error).strip() or type(error).__name__})") from None
-    for part, rows in zip(PARTS, (slice(n_train), slice(n_train, None)), strict=True):
-        (into / IMAGES.format(part)).write_bytes(idx_bytes(pixels[rows]))
-        (into / LABELS.format(part)).write_bytes(idx_bytes(labels[rows]))
+    for split, rows in zip(SPLITS, (slice(n_train), slice(n_train, None)), strict=True):
+        (into / IMAGES.format(split)).write_bytes(idx_bytes(pixels[rows]))
+        (into / LABELS.format(split)).write_bytes(idx_bytes(labels[rows]))

@@ -1,4 +1,4 @@
-"""The last step of every method: K-means on the spectral coordinates."""
+"""K-means on the spectral coordinates, the last step of every method."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lssc.parts.params import AtLeast, AtMost
 from lssc.parts.registry import component
 from lssc.types import Array, Clusters
 
-# Centres that move by less than this share of the mean variance stand still, as in scikit-learn.
-TOLERANCE = 1e-4
+# Sum of squared moves of the centres, over the mean variance, at which K-means stops; as in scikit-learn.
+MAX_SQUARED_MOVE = 1e-4
 
 
 def warm_up() -> None:
@@ -27,20 +27,21 @@ def cluster_kmeans(
     max_iter: Annotated[int, AtLeast(1)] = 100,
     rng: np.random.Generator,
 ) -> Clusters:
-    """K-means with `n_init` restarts of at most `max_iter` iterations, the best of them kept."""
+    """Minimise the sum of squared distances to K centres: best of `n_init` starts of up to `max_iter` iterations."""
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.kmeans import refine_centres, seed_centres
 
-    # Columns, for the compiler's sake; about their middle, so that squares do not drown differences.
+    # Points as columns, as the kernel takes them. Centre first, to avoid cancellation.
     X = np.array(vectors.T, order="C")
     X -= X.mean(axis=1, keepdims=True)
     squares = float(np.vdot(X, X))
-    tolerance = TOLERANCE * squares / X.size
-    labels, best, kept = np.empty(len(vectors)), np.inf, None
+    tolerance = MAX_SQUARED_MOVE * squares / X.size
+    labels, best, result = np.empty(len(vectors)), np.inf, None
     for draws in rng.random((n_init, n_clusters)):
         centres = np.empty((n_clusters, len(X)))
         seed_centres(X, draws, centres)
         cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter)
         if cost < best:
-            best, kept = cost, (labels.astype(np.int64), int(n_iter), bool(converged))
-    found, n_iter, converged = kept
-    return Clusters(found, {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged})
+            best, result = cost, (labels.astype(np.int64), int(n_iter), bool(converged))
+    best_labels, n_iter, converged = result
+    return Clusters(best_labels, {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged})

@@ -1,4 +1,4 @@
-"""Sparse codes by ADMM over all points at once: SSC-ADMM (Elhamifar and Vidal 2013)."""
+"""Sparse codes of all points by each other with ADMM: SSC-ADMM (Elhamifar and Vidal 2013)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lssc.parts.params import Above, AtLeast
 from lssc.parts.registry import component
 from lssc.types import Array, Codes, IndexArray
 
-# Columns that run together where products are of low rank.
-BLOCK = 64
+# Columns that iterate together with low-rank products.
+COLUMNS_PER_BLOCK = 64
 
 
 def warm_up() -> None:
@@ -32,14 +32,14 @@ def code_admm(
     tol: Annotated[float, AtLeast(0)] = 2e-4,
     products: Literal["dense", "low_rank"] = "dense",
 ) -> Codes:
-    """Eq. (3) with lambda = alpha / lambda0, as its authors iterate: the inverse of an n x n matrix, n^3 per iteration.
+    """Eq. (3): min |C|_1 + lambda/2 |Y - YC|_F^2 with zero diagonal, lambda = alpha / lambda0, as its authors iterate.
 
-    Their iteration also zeroes the diagonal of Z, which moves its limit away from the lasso solution; kept, as it is
-    the method the paper compares with. Their loop counts from one, so it makes max_iter - 1 iterations.
+    Each iteration multiplies by the inverse of an n x n matrix: n^3. It also zeroes the diagonal of Z, which moves the
+    limit away from the lasso solution; kept, as the paper compares with this method. The authors' loop counts from one,
+    so it makes max_iter - 1 iterations.
 
-    With `low_rank` products the same iterates are computed as those of `admm_modified`, through a D x D system, by
-    blocks of columns and without any n x n matrix. It tells what of the time is the method's and what the way it was
-    written, and it makes the method's codes affordable where time does not matter.
+    `low_rank` products give the same iterates through a D x D system, by blocks of columns and without n x n matrices.
+    They show how much of the time is due to the method and how much to its implementation.
     """
     Y = X[landmarks].T
     mu1, mu2 = penalties(Y, alpha)
@@ -64,10 +64,10 @@ def _dense(Y: Array, mu1: float, mu2: float, limit: int, tol: float) -> tuple[sp
 
 
 def _low_rank(Y: Array, mu1: float, mu2: float, limit: int, tol: float) -> tuple[sparse.csr_matrix, int, float]:
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.admm import compute_admm_codes
 
-    return compute_admm_codes(Y.T, mu1, mu2, max_iter=limit, tol=tol, block=BLOCK)
+    return compute_admm_codes(Y.T, mu1, mu2, max_iter=limit, tol=tol, block=COLUMNS_PER_BLOCK)
 
 
 def _soft(A: Array, threshold: float) -> Array:

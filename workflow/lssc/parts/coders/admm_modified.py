@@ -1,4 +1,4 @@
-"""The efficient ADMM for SSC (Pourkamali-Anaraki and Becker 2018): the paper's "modified version"."""
+"""Sparse codes by the efficient ADMM (Pourkamali-Anaraki and Becker 2018): the paper's "modified version"."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lssc.parts.params import Above, AtLeast
 from lssc.parts.registry import component
 from lssc.types import Array, Codes, IndexArray
 
-# Columns that run together, and stop together.
-BLOCK = 64
-# How often the stopping rule is looked at: looking may cost a product with all points.
+# Columns that iterate and stop together.
+COLUMNS_PER_BLOCK = 64
+# Iterations between two tests to stop, each of which may cost a product with all points.
 CHECK_EVERY = 5
 
 
@@ -32,14 +32,14 @@ def code_admm_modified(
     tol: Annotated[float, AtLeast(0)] = 2e-4,
     plain: bool = False,
 ) -> Codes:
-    """Eq. (3) with lambda = alpha / lambda0 through a D x D system instead of an n x n one: n^2 D per iteration.
+    """Eq. (3), as `admm`, through a D x D system instead of an n x n one: n^2 D per iteration.
 
-    The iteration is separable by columns, so every block of columns runs until it meets the tolerance by itself and
-    only its nonzeros are kept: memory is n x BLOCK, never n x n.
+    The iteration is separable by columns, so every block of columns runs until it meets the tolerance, and only its
+    nonzeros are kept: memory is n x COLUMNS_PER_BLOCK, never n x n.
 
-    With `plain` the same iterates are computed as the authors publish them: n x n matrices, all rows in every product,
-    and one stopping rule for all columns after every iteration. It is there to compare the two ADMMs as published,
-    this one with `admm` at its dense products, for the kernel behind the default is no part of the authors' method.
+    `plain` computes the same iterates as the authors publish them: n x n matrices, all rows in every product, and one
+    test to stop for all columns after every iteration. It serves to compare both ADMMs as published, this one with
+    `admm` at dense products: the default's kernel is not part of the authors' method.
     """
     points = X[landmarks]
     mu1, mu2 = penalties(points.T, alpha)
@@ -50,18 +50,18 @@ def code_admm_modified(
 def _by_blocks(
     points: Array, mu1: float, mu2: float, max_iter: int, tol: float
 ) -> tuple[sparse.csr_matrix, int, float]:
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.admm import compute_modified_admm_codes
 
     return compute_modified_admm_codes(
-        points, mu1, mu2, max_iter=max_iter, tol=tol, block=BLOCK, check_every=CHECK_EVERY
+        points, mu1, mu2, max_iter=max_iter, tol=tol, block=COLUMNS_PER_BLOCK, check_every=CHECK_EVERY
     )
 
 
 def _plain(points: Array, mu1: float, mu2: float, max_iter: int, tol: float) -> tuple[sparse.csr_matrix, int, float]:
     Y = points.T
     inverse = np.linalg.inv(Y @ Y.T + mu2 / mu1 * np.eye(len(Y)))
-    # U is the dual over mu2.
+    # U is the dual divided by mu2.
     Z, C, U = (np.zeros((len(points), len(points))) for _ in range(3))
     gap, iterations = np.inf, 0
     while gap > tol and iterations < max_iter:

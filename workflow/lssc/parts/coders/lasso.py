@@ -1,4 +1,4 @@
-"""Sparse codes by the lasso, eqs. (4) and (5), solved by a compiled homotopy."""
+"""Sparse codes by the lasso, eqs. (4) and (5)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def code_lasso(
     precision: Literal["double", "single"] = "double",
     threads: int = 1,
 ) -> Codes:
-    """min |c|_1 + lam/2 |x - L'c|^2 for every point x, L the landmarks as rows.
+    """min |c|_1 + lam/2 |x - L'c|^2 for every point x (row of X, n x D), L the landmarks as rows (m x D).
 
     With `exclude_self` no landmark takes part in its own code: eq. (5), FSC; without, eq. (4), ESC. In single precision
-    the inner products of points and landmarks are wrong by about 1e-7 of their lengths, and the codes accordingly.
+    inner products of points and landmarks have errors of about 1e-7 of their norms, and the codes accordingly.
     """
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.lasso import compute_lasso_codes
 
     own = np.full(len(X), -1)
     if exclude_self:
         own[landmarks] = np.arange(len(landmarks))
-    codes, unsolved = compute_lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
-    return Codes(codes, {"converged": unsolved == 0, "n_unsolved": unsolved})
+    codes, n_unsolved = compute_lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
+    return Codes(codes, {"converged": n_unsolved == 0, "n_unsolved": n_unsolved})

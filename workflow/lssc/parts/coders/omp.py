@@ -10,8 +10,8 @@ from lssc.parts.params import AtLeast, Below
 from lssc.parts.registry import component
 from lssc.types import Array, Codes, IndexArray
 
-# Points that are compared with the landmarks together.
-CHUNK = 256
+# Points compared with the landmarks at a time.
+POINTS_PER_BLOCK = 256
 
 
 def warm_up() -> None:
@@ -26,15 +26,15 @@ def code_omp(
     k: Annotated[int, AtLeast(1), Below("m")],
     tol: Annotated[float, AtLeast(0)] = 1e-6,
 ) -> Codes:
-    """At most k landmarks per point, itself excluded, each step adding the one most correlated with the residual.
+    """Greedily min |x - L'c|^2 with at most k nonzeros: each step adds the landmark most correlated with the residual.
 
-    A point is done early once its squared residual, relative to its squared length, is at most `tol`. Atoms are scored
-    as given, without scaling, so long atoms are favoured where points have different lengths. Products are made in
-    tiles: never n x m.
+    No landmark takes part in its own code. A point is done early when its squared residual, relative to its squared
+    norm, is at most `tol`. Correlations are not scaled by the norms of landmarks, so long landmarks are favoured.
+    Memory is linear in n + m.
     """
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.omp import compute_omp_codes
 
     own = np.full(len(X), -1)
     own[landmarks] = np.arange(len(landmarks))
-    return Codes(compute_omp_codes(X, X[landmarks], own, k, float(tol), CHUNK))
+    return Codes(compute_omp_codes(X, X[landmarks], own, k, float(tol), POINTS_PER_BLOCK))

@@ -1,4 +1,4 @@
-"""Spectral embedding of W = |C| + |C|': SSC and its kin, where every point is a landmark."""
+"""Spectral embedding of W = |C| + |C|', where every point is a landmark: SSC."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def embed_affinity(
     scale_rows: bool = True,
     rng: np.random.Generator,
 ) -> Embedding:
-    """Top K eigenvectors of D^-1/2 W D^-1/2.
+    """The top K eigenvectors of D^-1/2 W D^-1/2 (n x n), W = |C| + |C|', D = diag(W 1).
 
-    `scale_codes` first divides each point's code by its largest coefficient; `scale_rows` brings the rows of the result
-    to unit length. The authors of SSC do both.
+    `scale_codes` first divides each code by its largest coefficient; `scale_rows` scales the rows of the result to unit
+    norm. The authors of SSC do both.
     """
     if codes.shape[0] != codes.shape[1]:
         raise ValueError(f"codes are {codes.shape[0]} x {codes.shape[1]}; affinity needs selector 'all' (n x n codes)")

@@ -1,4 +1,4 @@
-"""The naive way the paper sets aside: W = |C|'|C| formed in full (n x n), and the eigenvectors of D^-1/2 W D^-1/2."""
+"""Spectral embedding of W = |C|'|C| formed in full (n x n), which the paper avoids."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def warm_up() -> None:
 
 @component("embedder", "explicit", warm_up=warm_up)
 def embed_explicit(codes: sparse.csr_matrix, *, n_clusters: int, scale_rows: bool = False) -> Embedding:
-    """The top K eigenvectors and the roots of their eigenvalues: what `landmark_svd` must give without any W.
+    """The top K eigenvectors of D^-1/2 W D^-1/2 and the square roots of their eigenvalues, by a dense solver.
 
-    Here to be compared with; n^2 numbers are held, and the eigenvectors are those of a dense solver.
+    `landmark_svd` must give the same without W. Memory is n^2.
     """
     from scipy.linalg import eigh
 
     C = abs(codes)
     W = (C @ C.T).toarray()
     degree = W.sum(axis=1)
-    # A point that no landmark explains has degree zero, and stays at the origin.
+    # A point without a code has degree zero and stays at the origin.
     alone = degree == 0
     degree[alone] = 1.0
     W /= np.sqrt(degree)[:, None]

@@ -1,4 +1,4 @@
-"""The paper's spectral embedding: singular vectors of C D^-1/2 (m x n), with no n x n matrix."""
+"""The paper's spectral embedding: singular vectors of |C| D^-1/2 (m x n), without an n x n matrix."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from lssc.parts.params import AtLeast
 from lssc.parts.registry import component
 from lssc.types import Array, Embedding
 
-# Points taken at a time where a step needs room beside the codes.
-BLOCK = 2**17
+# Points scaled at a time, to bound memory beside the codes.
+POINTS_PER_BLOCK = 2**17
+# Singular values below this share of the largest one count as zero.
+MIN_SINGULAR_SHARE = 1e-7
 
 
 def warm_up() -> None:
@@ -33,10 +35,10 @@ def embed_landmark_svd(
     gram_up_to: Annotated[int, AtLeast(1)] = 3000,
     rng: np.random.Generator,
 ) -> Embedding:
-    """Algorithm 1, steps 3 to 5: the top K right singular vectors of |C| D^-1/2, D = diag(|C|' alpha).
+    """Algorithm 1, steps 3 to 5: the top K right singular vectors of |C| D^-1/2 (m x n), D = diag(|C|' |C| 1).
 
-    `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap while m is small), `svd` a truncated
-    SVD, `auto` the first up to m = `gram_up_to`.
+    `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap for small m), `svd` a truncated SVD,
+    `auto` the first up to m = `gram_up_to`.
     """
     A = normalised_codes(codes)
     use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
@@ -51,32 +53,32 @@ def embed_landmark_svd(
 
 def normalised_codes(codes: sparse.csr_matrix) -> sparse.csr_matrix:
     """D^-1/2 |C|' with points as rows (n x m)."""
-    # Values of its own, the pattern of the codes: with ten million points each is near a gigabyte.
+    # Share the codes' index arrays, which take a gigabyte for ten million points.
     A = sparse.csr_matrix((np.abs(codes.data), codes.indices, codes.indptr), shape=codes.shape)
     degree = A @ np.asarray(A.sum(axis=0)).ravel()
-    # A point that no landmark explains has degree zero: its row is zero and stays at the origin.
+    # A point without a code has degree zero: its row is zero and stays at the origin.
     degree[degree == 0] = 1.0
-    for some in _row_blocks(A):
-        start, stop = A.indptr[[some.start, some.stop]]
-        A.data[start:stop] *= np.repeat(1 / np.sqrt(degree[some]), np.diff(A.indptr[some.start : some.stop + 1]))
+    for block in _row_blocks(A):
+        start, stop = A.indptr[[block.start, block.stop]]
+        A.data[start:stop] *= np.repeat(1 / np.sqrt(degree[block]), np.diff(A.indptr[block.start : block.stop + 1]))
     return A
 
 
 def _row_blocks(A: sparse.csr_matrix) -> list[slice]:
-    return [slice(start, min(start + BLOCK, A.shape[0])) for start in range(0, A.shape[0], BLOCK)]
+    return [slice(start, min(start + POINTS_PER_BLOCK, A.shape[0])) for start in range(0, A.shape[0], POINTS_PER_BLOCK)]
 
 
 def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Columns u / s for the top k singular triplets, so that A @ columns are the right singular vectors."""
+    """Columns u / s for the top k singular triplets (u, s, v), so that A @ columns = v."""
     from scipy.linalg import eigh
 
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.gram import add_lower_gram
 
     m = A.shape[1]
     gram = np.zeros((m, m))
     if not A.has_canonical_format:
-        # The pattern is that of the codes, which must not change.
+        # A shares its index arrays with the codes, which must not change.
         A = A.copy()
         A.sum_duplicates()
     add_lower_gram(A.indptr, A.indices, A.data, gram)
@@ -85,14 +87,14 @@ def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tupl
 
 
 def _top_by_svd(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """The same without the m x m matrix, from products with A and its transpose."""
+    """The same without the m x m matrix, from products with A and A'."""
     squares, U = top_eigenpairs(lambda x: A.T @ (A @ x), A.shape[1], k, rng=rng)
     return _divide(U, np.sqrt(np.maximum(squares, 0)), k)
 
 
 def _divide(U: Array, values: Array, k: int) -> tuple[Array, Array]:
-    # Fewer than K directions carry anything: the missing coordinates are zero, not noise divided by noise.
-    kept = values > 1e-7 * max(values.max(initial=0), 1e-300)
+    # If the rank is below K, the missing coordinates are zero, not rounding errors over rounding errors.
+    kept = values > MIN_SINGULAR_SHARE * max(values.max(initial=0), 1e-300)
     columns, singular = np.zeros((U.shape[0], k)), np.zeros(k)
     columns[:, : len(values)] = np.where(kept, U / np.where(kept, values, 1), 0)
     singular[: len(values)] = np.where(kept, values, 0)

@@ -1,4 +1,4 @@
-"""Spectral embedding of the graph that links points with similar codes: ESC."""
+"""Spectral embedding of the nearest-neighbour graph of codes: ESC."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lssc.parts.params import AtLeast, Below
 from lssc.parts.registry import component
 from lssc.types import Embedding
 
-# Share of nonzero coefficients beyond which a dense product of codes is quicker than walking along what they share.
-DENSE = 0.18
-# Points whose dense products are formed at a time.
-CHUNK = 512
+# Share of nonzero coefficients up to which sparse inner products of codes are quicker than dense ones.
+MAX_SPARSE_SHARE = 0.18
+# Points whose dense inner products are formed at a time.
+POINTS_PER_CHUNK = 512
 
 
 def warm_up() -> None:
@@ -36,10 +36,10 @@ def embed_neighbours(
     scale_rows: bool = True,
     rng: np.random.Generator,
 ) -> Embedding:
-    """Link each point to the t others whose codes have the largest positive inner product with its own; A = W + W'.
+    """The top K eigenvectors of the normalised W + W', where W links each point to the t others of most similar code.
 
-    `unit_codes` brings codes to unit length first, as ESC's authors do; without it the inner products are taken as they
-    are, which is how the FSC paper words it.
+    Similarity is the inner product of codes; only positive ones count. `unit_codes` scales codes to unit norm first, as
+    ESC's authors do; the FSC paper's wording is without. `scale_rows` scales the rows of the result to unit norm.
     """
     if unit_codes:
         codes = _unit_csr_rows(codes)
@@ -51,19 +51,19 @@ def embed_neighbours(
 
 def nearest_neighbours(codes: sparse.csr_matrix, t: int) -> sparse.csr_matrix:
     """W[i, j] = 1 if j is among the t points, i excluded, with the largest positive inner product of codes."""
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.neighbours import find_neighbours, find_neighbours_in_products
 
     n = codes.shape[0]
-    best, found, counts = np.empty(t), np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
-    if codes.nnz > DENSE * np.prod(codes.shape):
+    best, neighbours, counts = np.empty(t), np.empty((n, t), dtype=np.int32), np.empty(n, dtype=np.int64)
+    if codes.nnz > MAX_SPARSE_SHARE * np.prod(codes.shape):
         C = codes.toarray()
-        for start in range(0, n, CHUNK):
-            find_neighbours_in_products(C[start : start + CHUNK] @ C.T, start, best, found, counts)
+        for start in range(0, n, POINTS_PER_CHUNK):
+            find_neighbours_in_products(C[start : start + POINTS_PER_CHUNK] @ C.T, start, best, neighbours, counts)
     else:
         by_point, by_landmark = ((M.indptr, M.indices, M.data) for M in (codes, codes.tocsc()))
-        find_neighbours(*by_point, *by_landmark, np.zeros(n), best, found, counts)
-    columns = found[np.arange(t) < counts[:, None]]
+        find_neighbours(*by_point, *by_landmark, np.zeros(n), best, neighbours, counts)
+    columns = neighbours[np.arange(t) < counts[:, None]]
     W = sparse.csr_matrix((np.ones(len(columns)), columns, np.concatenate([[0], np.cumsum(counts)])), shape=(n, n))
     W.sort_indices()
     return W

@@ -1,4 +1,4 @@
-"""Every point is a landmark: the full-data methods."""
+"""Every point is a landmark."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from lssc.types import Array, Landmarks
 
 @component("selector", "all")
 def select_all(X: Array, m: int) -> Landmarks:
-    """All n points in order; m is n here."""
+    """All n points in order; m must be n."""
     return Landmarks(np.arange(len(X)))

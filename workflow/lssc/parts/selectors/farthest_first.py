@@ -17,11 +17,11 @@ def warm_up() -> None:
 
 @component("selector", "farthest_first", warm_up=warm_up)
 def select_farthest_first(X: Array, m: int, *, lam: Annotated[float, Above(0)], rng: np.random.Generator) -> Landmarks:
-    """From a random point on, always add the point that the chosen ones represent worst, m in all.
+    """m points, the first at random, each next one the point that the ones before represent worst.
 
-    The cost of a point is min |c|_1 + lam/2 |x - X0'c|^2, X0 the points chosen so far.
+    The cost of a point x is min |c|_1 + lam/2 |x - X0'c|^2, X0 the points chosen so far (rows).
     """
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.farthest_first import find_exemplars
 
     chosen, n_solves = find_exemplars(X, m, lam=lam, first=int(rng.integers(len(X))))

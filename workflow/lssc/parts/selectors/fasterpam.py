@@ -1,4 +1,4 @@
-"""K-medoids by FasterPAM (Schubert and Rousseeuw 2021): a lower cost than alternation."""
+"""K-medoids by FasterPAM (Schubert and Rousseeuw 2021), of the package kmedoids."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lssc.parts.registry import component
 from lssc.parts.sampling import on_sample
 from lssc.types import Array, IndexArray, Info, Landmarks
 
-# Rows whose distances are computed in double precision at a time.
-CHUNK = 512
+# Points whose distances to all are computed in double precision at a time.
+POINTS_PER_CHUNK = 512
 
 
 def warm_up() -> None:
@@ -30,9 +30,9 @@ def select_fasterpam(
     max_points: Annotated[int, AtLeast(1)] = 10_000,
     rng: np.random.Generator,
 ) -> Landmarks:
-    """The medoids of m clusters, swapped until no swap lowers the sum of distances, from a random start.
+    """m medoids, swapped from a random start until no swap lowers the sum of distances to the nearest medoid.
 
-    Beyond `max_points` a uniform sample takes part, as in `kmedoids`.
+    Time and memory are quadratic in the points used: beyond `max_points` a uniform sample, as in `kmedoids`.
     """
     return on_sample(_medoids, X, m, max_points=max_points, rng=rng, metric=metric, max_iter=max_iter)
 
@@ -42,9 +42,9 @@ def _medoids(X: Array, m: int, *, rng: np.random.Generator, metric: str, max_ite
     from scipy.spatial.distance import cdist
 
     distances = np.empty((len(X), len(X)), dtype=np.float32)
-    for i in range(0, len(X), CHUNK):
-        # A zero point has no angle to any other: as far away as one at a right angle.
-        distances[i : i + CHUNK] = np.nan_to_num(cdist(X[i : i + CHUNK], X, metric), nan=1.0)
+    for i in range(0, len(X), POINTS_PER_CHUNK):
+        # The cosine distance of a zero point is undefined: take that of orthogonal points.
+        distances[i : i + POINTS_PER_CHUNK] = np.nan_to_num(cdist(X[i : i + POINTS_PER_CHUNK], X, metric), nan=1.0)
     start = rng.choice(len(X), m, replace=False).astype(np.uint64)
     result = kmedoids.fasterpam(distances, start, max_iter=max_iter, n_cpu=1)
     return result.medoids, {

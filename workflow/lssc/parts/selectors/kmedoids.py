@@ -1,4 +1,4 @@
-"""K-medoids by a compiled local search: FSC-nonuniform."""
+"""K-medoids by local search: FSC-nonuniform."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def select_kmedoids(
     max_points: Annotated[int, AtLeast(1)] = 10_000,
     rng: np.random.Generator,
 ) -> Landmarks:
-    """The medoids of m clusters: from k-medoids++, random points take the place of medoids where that lowers the cost.
+    """m medoids, from k-medoids++, improved by swaps with random points that lower the cost.
 
-    The cost is the sum of all points' distances to the nearest medoid. Time is linear in the points that take part, in
-    at most `max_iter` rounds; beyond `max_points` a uniform sample of that size (or of m, if larger) takes part.
+    The cost is the sum over all points of the distance to the nearest medoid. Time is linear in the points used, in at
+    most `max_iter` rounds. Beyond `max_points` a uniform sample of max(m, max_points) points is used.
     """
-    # Compiled code is loaded when it is needed.
+    # Imported on use: Numba takes half a second to load.
     from lssc.kernels.kmedoids import find_medoids
 
     return on_sample(find_medoids, X, m, max_points=max_points, rng=rng, metric=metric, max_iter=max_iter)

@@ -1,4 +1,4 @@
-"""K-medoids by alternation (Park and Jun 2009), straightforward: what `kmedoids` is measured against."""
+"""K-medoids by alternation (Park and Jun 2009), of scikit-learn-extra, to compare `kmedoids` with."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ def select_kmedoids_full(
     max_points: Annotated[int, AtLeast(1)] = 10_000,
     rng: np.random.Generator,
 ) -> Landmarks:
-    """The medoids of m clusters, in turn with the clusters until neither changes, started by k-medoids++.
+    """m medoids, from k-medoids++: assign points to medoids and recompute medoids until neither changes.
 
-    Time and memory are quadratic in the points that take part, so beyond `max_points` a uniform sample of that size (or
-    of m, if larger) takes part, and both stay linear in n.
+    Time and memory are quadratic in the points used: beyond `max_points` a uniform sample, as in `kmedoids`.
     """
     return on_sample(_medoids, X, m, max_points=max_points, rng=rng, metric=metric, max_iter=max_iter)
 
@@ -46,8 +45,7 @@ def _medoids(X: Array, m: int, *, rng: np.random.Generator, metric: str, max_ite
         max_iter=max_iter,
         random_state=int(rng.integers(2**31)),
     )
-    # Reaching max_iter is recorded, empty clusters of duplicate points are harmless, and the other warnings speak of
-    # functions that a later scikit-learn will drop.
+    # Reaching max_iter is recorded. Empty clusters of duplicates are harmless; the rest are deprecation warnings.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X)

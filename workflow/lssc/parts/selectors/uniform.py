@@ -1,4 +1,4 @@
-"""Uniform sampling: FSC-uniform."""
+"""Uniform sampling without replacement: FSC-uniform."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from lssc.types import Landmarks, Rows
 
 @component("selector", "uniform", by_rows=True)
 def select_uniform(X: Rows, m: int, *, rng: np.random.Generator) -> Landmarks:
-    """m of the n points uniformly at random, without replacement, in increasing order."""
+    """m of the n points uniformly at random, in increasing order."""
     return Landmarks(np.sort(rng.choice(len(X), m, replace=False)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lssc.data.images import FILES, checked, find_files
+from lssc.data.images import FILES, check_images, find_files
 from lssc.errors import InputError, telling
 from lssc.parts.registry import find
 from lssc.pipeline.store.files import sealing, write_text
@@ -36,7 +36,7 @@ def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, dict[str, byte
 def _checked_files(folder: Path, recipe: Mapping[str, Any]) -> dict[str, bytes]:
     files = find_files(folder)
     try:
-        checked(files, sha256=recipe["sha256"], counts=recipe["counts"])
+        check_images(files, sha256=recipe["sha256"], counts=recipe["counts"])
     except InputError as error:
         raise InputError(f"{folder}: {error}; refused") from None
     return files
