@@ -1,4 +1,4 @@
-"""Shared fixtures. Hypothesis draws the same examples on every run, so that a red test stays red until it is mended."""
+"""Shared fixtures and configs. Hypothesis is derandomised: a failing test fails on every run."""
 
 import copy
 import hashlib
@@ -34,7 +34,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def points():
-    """60 points of 3 subspaces at unit norm, with their labels; read-only."""
+    """60 unit-norm points from 3 subspaces, with their labels; read-only."""
     drawn = synthetic(60, n_clusters=3, ambient_dim=12, subspace_dim=3, noise=0.05, rng=np.random.default_rng(7))
     X = unit_rows(drawn.X)
     X.setflags(write=False)
@@ -46,12 +46,12 @@ def X(points):
     return points[0]
 
 
-def laid_over(base, top):
-    """A config with another laid over it, as Snakemake does with several config files."""
+def merge_configs(base, top):
+    """Merge two configs as Snakemake merges config files."""
     merged = dict(base)
     for key, value in top.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = laid_over(merged[key], value) if both else value
+        merged[key] = merge_configs(merged[key], value) if both else value
     return merged
 
 
@@ -62,7 +62,7 @@ def paper_config():
 
 @pytest.fixture(scope="session")
 def demo_config(paper_config):
-    return laid_over(paper_config, yaml.safe_load((REPO / "config/demo.yaml").read_text()))
+    return merge_configs(paper_config, yaml.safe_load((REPO / "config/demo.yaml").read_text()))
 
 
 SMALL = yaml.safe_load("""
@@ -113,11 +113,11 @@ experiments:
 
 @pytest.fixture
 def small_config():
-    """A small config of its own, so that tests do not depend on the paper's tuned values; free to be changed."""
+    """A copy of the small config, which does not depend on the paper's tuned values."""
     return copy.deepcopy(SMALL)
 
 
-# Laid over SMALL: a collection of 36 images of 3 classes, and experiments on them.
+# Merged over SMALL: a collection of 36 images in 3 classes, and experiments on them.
 TINY = yaml.safe_load("""
 run: [grid, seen]
 images:
@@ -142,13 +142,13 @@ experiments:
 
 
 def idx_file(array):
-    """An idx file of unsigned bytes, put together by hand."""
+    """The bytes of an idx file of unsigned bytes."""
     return struct.pack(f">4B{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.astype(np.uint8).tobytes()
 
 
 @pytest.fixture(scope="module")
 def tiny_files():
-    """Name -> content of the four files of the tiny collection: 24 + 12 random images of 8 x 6 pixels."""
+    """The four files of the tiny collection by name: 24 + 12 random images of 8 x 6 pixels."""
     rng = np.random.default_rng(3)
     labels = rng.permutation(np.repeat([0, 1, 2], TINY["images"]["tiny"]["counts"]))
     pixels = rng.integers(256, size=(36, 8, 6))
@@ -162,8 +162,8 @@ def tiny_files():
 
 @pytest.fixture
 def image_config(small_config, tiny_files):
-    """The small config with a collection of images; free to be changed."""
-    config = laid_over(small_config, copy.deepcopy(TINY))
+    """A copy of the small config with a collection of images."""
+    config = merge_configs(small_config, copy.deepcopy(TINY))
     config["images"]["tiny"]["sha256"] = {name: hashlib.sha256(raw).hexdigest() for name, raw in tiny_files.items()}
     return config
 
@@ -177,7 +177,7 @@ MISSING = _Missing()
 
 
 def changed(config, where, value):
-    """The config with the value at a dotted path; MISSING takes the key away."""
+    """A copy of the config with a new value at a dotted path; MISSING deletes the key."""
     config = copy.deepcopy(config)
     *way, last = where.split(".") if isinstance(where, str) else where
     owner = config
@@ -191,7 +191,7 @@ def changed(config, where, value):
 
 
 def problems_of(config):
-    """The lines in which a config is refused."""
+    """The error lines of an invalid config."""
     with pytest.raises(ConfigError) as caught:
         load(config)
     return str(caught.value).splitlines()

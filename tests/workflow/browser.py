@@ -1,6 +1,6 @@
-"""A page in a real browser: headless Chromium, spoken to in its own debugging protocol over a pair of pipes.
+"""Opens pages in headless Chromium, controlled by its DevTools protocol over a pair of pipes.
 
-That takes no driver, no port and no package: commands and events are JSON, each ended by a zero byte.
+This needs no driver, port or package: commands and events are JSON, each terminated by a zero byte.
 """
 
 import base64
@@ -16,7 +16,7 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
     "--remote-debugging-pipe",
 )
-# What the browser listens on and answers to.
+# File descriptors on which the browser reads commands and writes answers.
 LISTEN, ANSWER = 3, 4
 
 
@@ -25,14 +25,14 @@ def find_browser():
 
 
 class Browser:
-    """One tab; `events` holds everything that it told since it was opened."""
+    """One tab; `events` holds all events since the page was opened."""
 
     def __init__(self, program, profile):
         commands, self._write = os.pipe()
         self._read, answers = os.pipe()
 
         def connect():
-            # Copies first, as either may already have the number that the other is to get.
+            # Duplicate first: either descriptor may already have the number of the other.
             ends = os.dup(commands), os.dup(answers)
             os.dup2(ends[0], LISTEN)
             os.dup2(ends[1], ANSWER)
@@ -62,7 +62,7 @@ class Browser:
         os.close(self._read)
 
     def call(self, method, **params):
-        """What the browser answers; events that come before are kept."""
+        """Send a command and return its result; events received before it are kept."""
         self._last += 1
         session = {"sessionId": self._session} if self._session else {}
         os.write(
@@ -105,7 +105,7 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 700
         )
 
-    def told(self, method):
+    def received(self, method):
         """The parameters of every event of a kind."""
         return [event["params"] for event in self.events if event["method"] == method]
 

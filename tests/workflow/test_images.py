@@ -1,4 +1,4 @@
-"""The pipeline on a few hundred real images of MNIST, from the package they come in to the scores."""
+"""Runs on 400 real images of MNIST, from the download to the scores."""
 
 import csv
 import hashlib
@@ -16,7 +16,7 @@ from tests.workflow.conftest import REPO, Pipeline
 
 pytestmark = pytest.mark.workflow
 DIGITS = [2, 7, 8, 9]
-# The first 400 images in two shards; one method sees components of all of them, the other of its own images alone.
+# Two shards of images. One method uses principal components of all images, the other those of its own images.
 CONFIG = {
     "run": ["digits"],
     "block": 2,
@@ -44,13 +44,13 @@ def images_pipeline(folder):
 
 
 def complaints(done):
-    """The lines in which jobs say why they failed."""
+    """The error lines of failed jobs."""
     return [line.strip() for line in done.stderr.splitlines() if "images mnist: " in line or "moved aside" in line]
 
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """One undisturbed run, with files fetched as config says; tests must leave it as it is."""
+    """A finished run; read-only."""
     pipeline = images_pipeline(tmp_path_factory.mktemp("images"))
     done = pipeline.run()
     if any("no source gave the files" in line for line in complaints(done)):
@@ -61,7 +61,7 @@ def seen(tmp_path_factory):
 
 @pytest.fixture
 def copied(seen, tmp_path):
-    """A copy of that run, to change at will."""
+    """A copy of that run that a test may change."""
     subprocess.run(["cp", "-a", f"{seen.folder}/.", str(tmp_path / "run")], check=True)
     return images_pipeline(tmp_path / "run")
 
@@ -71,7 +71,7 @@ def drawn(pipeline, dataset, results="results"):
         return {name: file["trial_001"][name][()] for name in ("X", "labels", "origin")}
 
 
-def test_a_run_on_images_gives_scores_and_says_where_the_images_came_from(seen):
+def test_run_on_images_writes_scores_and_the_source_of_the_images(seen):
     folder = seen.folder / "results/experiments/digits"
     rows = list(csv.DictReader((folder / "scores.csv").open()))
     assert [(row["method"], row["dataset"], row["trial"]) for row in rows] == [
@@ -85,7 +85,7 @@ def test_a_run_on_images_gives_scores_and_says_where_the_images_came_from(seen):
     assert set(provenance["config"]["images"]) == {"mnist"}
 
 
-def test_a_run_on_images_draws_them(seen):
+def test_run_on_images_draws_pictures(seen):
     folder = seen.folder / "results/experiments/digits/pictures"
     for name in ("landmarks", "clusters", "confusion", "embedding"):
         height, width, _ = image.imread(folder / f"{name}.png").shape
@@ -93,12 +93,12 @@ def test_a_run_on_images_draws_them(seen):
         assert (folder / f"{name}.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_the_files_are_the_real_ones(seen):
+def test_downloaded_files_match_their_checksums(seen):
     for name, digest in CHECKSUMS.items():
         assert hashlib.sha256((seen.folder / "data/mnist" / name).read_bytes()).hexdigest() == digest
 
 
-def test_points_come_from_the_images_they_name_whatever_their_features(seen):
+def test_both_feature_sets_describe_the_same_images(seen):
     labels = np.frombuffer((seen.folder / "data/mnist/train-labels-idx1-ubyte").read_bytes()[8:], dtype=np.uint8)
     one, two = drawn(seen, "mnist"), drawn(seen, "mnist_subset_pca")
     assert one["X"].shape == (80, 20)
@@ -108,20 +108,20 @@ def test_points_come_from_the_images_they_name_whatever_their_features(seen):
     assert not np.allclose(np.abs(one["X"]), np.abs(two["X"]))
 
 
-def test_a_second_run_does_nothing(seen):
+def test_second_run_does_nothing(seen):
     done = seen.run()
     assert done.returncode == 0
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_another_number_of_components_keeps_the_features(copied):
+def test_new_number_of_components_keeps_the_features(copied):
     copied.config["datasets"]["mnist"]["generator"]["dim"] = 10
     planned = copied.planned()
     assert (planned["reduce_features"], planned["generate_data"]) == (1, 1)
     assert not {"fetch_images", "featurise_images"} & set(planned)
 
 
-def test_results_in_another_folder_share_the_features(copied):
+def test_other_results_folder_shares_the_features(copied):
     copied.config["results"] = "elsewhere"
     planned = copied.planned()
     assert planned["generate_data"] == 2
@@ -136,7 +136,7 @@ SHARD = "data/mnist/scattering.angles=4/00000-00199.h5"
 
 @pytest.fixture
 def damaged(copied):
-    """One of the files has a flipped bit, and new features are to be made of it."""
+    """An image file with a flipped bit, and a config that makes new features from it."""
     victim = copied.folder / "data/mnist" / NAME
     content = bytearray(victim.read_bytes())
     content[-1] ^= 1
@@ -145,12 +145,12 @@ def damaged(copied):
     return victim
 
 
-def test_a_damaged_file_is_found_when_a_run_begins_and_fetched_again(copied, damaged):
+def test_damaged_file_is_noticed_at_the_start_and_downloaded_again(copied, damaged):
     assert copied.finish(SHARD) == {"fetch_images": 1, "featurise_images": 1}
     assert hashlib.sha256(damaged.read_bytes()).hexdigest() == CHECKSUMS[NAME]
 
 
-def test_a_file_that_never_was_the_right_one_is_named_when_features_are_made_of_it_and_fetched_again(copied, damaged):
+def test_wrong_file_is_reported_by_its_reader_and_downloaded_again(copied, damaged):
     seal_of(damaged).unlink()
     first = copied.run(SHARD)
     assert first.returncode != 0
@@ -160,7 +160,7 @@ def test_a_file_that_never_was_the_right_one_is_named_when_features_are_made_of_
     assert hashlib.sha256(damaged.read_bytes()).hexdigest() == CHECKSUMS[NAME]
 
 
-def test_without_any_source_one_line_says_so_and_other_experiments_are_finished(tmp_path):
+def test_missing_images_are_reported_in_one_line_and_other_experiments_finish(tmp_path):
     pipeline = images_pipeline(tmp_path)
     pipeline.config["run"] = ["digits", "landmarks"]
     pipeline.config["images"]["mnist"]["sources"] = []

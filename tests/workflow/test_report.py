@@ -34,13 +34,13 @@ def test_a_browser_shows_the_whole_report_and_complains_of_nothing(browser, repo
     # Four figures and the runtimes by stage.
     assert len(images) == 5
     assert min(images) > 300
-    assert browser.told("Log.entryAdded") == browser.told("Runtime.consoleAPICalled") == []
-    assert browser.told("Runtime.exceptionThrown") == []
+    assert browser.received("Log.entryAdded") == browser.received("Runtime.consoleAPICalled") == []
+    assert browser.received("Runtime.exceptionThrown") == []
 
 
 def test_the_report_asks_for_nothing_but_itself(browser, report):
     browser.open(report)
-    asked = [sent["request"]["url"] for sent in browser.told("Network.requestWillBeSent")]
+    asked = [sent["request"]["url"] for sent in browser.received("Network.requestWillBeSent")]
     assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
 
 

@@ -1,4 +1,4 @@
-"""The benchmark's page is made of its rows, and its peers solve the same problem."""
+"""The benchmark page follows from the measured rows, and the compared solvers solve the same problem."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def made_up_rows(spams=5.0):
     return pd.DataFrame([{"part": part, **values} for part, values in rows], columns=list(COLUMNS))
 
 
-def test_the_page_tells_what_was_measured():
+def test_page_reports_measured_ratios():
     text = " ".join(page(Results(made_up_rows()), MADE).split())
     assert "`lasso` is 5.0 times as fast as SPAMS with 300 landmarks; all solvers' objectives agree to 2e-10." in text
     assert "6.0 times as fast as the same method" in text
@@ -60,7 +60,7 @@ def test_kept_page_matches_kept_rows():
     assert (docs / "benchmarks.md").read_text() == page(*read_kept(docs / "results/benchmarks"))
 
 
-def test_a_bound_is_held_broken_or_unknown():
+def test_bound_is_held_broken_or_unknown():
     results = Results(made_up_rows(spams=3.0))
     verdicts = {bound.what: bound.verdict(results) for bound in BOUNDS}
     assert verdicts["`lasso` faster than SPAMS, m=300"] is False
@@ -69,7 +69,7 @@ def test_a_bound_is_held_broken_or_unknown():
     assert verdicts["Workflow: wall seconds x cores over the stages' CPU seconds"] is False
 
 
-def test_the_page_is_made_of_every_parts_own_file(tmp_path):
+def test_page_is_written_from_one_table_per_part(tmp_path):
     kept = tmp_path / "results" / "benchmarks"
     kept.mkdir(parents=True)
     for part, rows in made_up_rows().groupby("part"):
@@ -91,7 +91,7 @@ def test_figures_draw_every_peer():
     assert len(plot_coders(lasso, stages, STAGES).axes[0].lines) == lasso["peer"].nunique()
 
 
-def test_peers_of_the_lasso_reach_the_same_objective(X):
+def test_lasso_solvers_reach_the_same_objective(X):
     X, landmarks, lam = X[:20], np.arange(0, 20, 2), 10.0
     peers = lasso_peers(X, landmarks, lam, np.arange(20))
     found = {name: lasso_quality(X, X[landmarks], peer.solve(), lam) for name, peer in peers.items()}
@@ -101,25 +101,25 @@ def test_peers_of_the_lasso_reach_the_same_objective(X):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_omp_of_scikit_learn_leaves_the_point_itself_out(X):
+def test_omp_of_scikit_learn_excludes_the_point_itself(X):
     before = X.copy()
     codes = omp_one_by_one(X, np.arange(len(X)), 2)
     np.testing.assert_array_equal(X, before)
     np.testing.assert_allclose(codes, code_omp(X, np.arange(len(X)), k=2).matrix.toarray(), atol=1e-9)
 
 
-def test_the_plain_search_finds_the_same_exemplars(X):
+def test_plain_search_selects_the_same_exemplars(X):
     np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), find_exemplars(X, 8, lam=10.0, first=3)[0])
 
 
-def test_functions_take_turns_after_a_round_that_does_not_count():
+def test_functions_take_turns_after_an_untimed_round():
     order, ticks = [], iter(range(100))
     functions = {name: lambda name=name: order.append(name) for name in "ab"}
     assert in_turn(functions, 2, clock=lambda: next(ticks)) == {"a": [1, 1], "b": [1, 1]}
     assert order == list("ababab")
 
 
-def test_a_run_is_told_by_its_stages_and_its_log(tmp_path, monkeypatch, capsys):
+def test_overhead_compares_stage_seconds_with_the_log(tmp_path, monkeypatch, capsys):
     log = tmp_path / ".snakemake/log/2026-01-02T030405.000000.snakemake.log"
     log.parent.mkdir(parents=True)
     log.write_text("Provided cores: 4\n")

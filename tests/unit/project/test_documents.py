@@ -1,4 +1,4 @@
-"""What the documents say is there, is there, and their numbers are those of the tables."""
+"""Links and file names in documents exist, and numbers in them are those of the kept tables."""
 
 import csv
 import re
@@ -82,7 +82,7 @@ def test_tables_in_documents_are_those_of_the_results(document):
     assert tables.filled(document.read_text()) == document.read_text(), "run `make docs`"
 
 
-def test_a_table_shows_mean_and_spread_of_every_method_and_m():
+def test_accuracy_table_shows_mean_and_spread():
     rows = [row for row in csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()) if row["m"] == "200"]
     values = [float(row["accuracy"]) for row in rows if row["method"] == "fsc_uniform"]
     lines = tables.accuracies("landmarks", "m=200").splitlines()
@@ -90,7 +90,7 @@ def test_a_table_shows_mean_and_spread_of_every_method_and_m():
     assert line.split("|")[3].strip() == f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}".replace("0.", ".")
 
 
-def test_a_table_of_growth_shows_each_stage_and_the_largest_memory():
+def test_growth_table_shows_each_stage_and_the_largest_memory():
     rows = [row for row in csv.DictReader((REPO / "docs/results/scale/scores.csv").open()) if row["n"] == "60000"]
     rows = [row for row in rows if row["method"] == "fsc_uniform"]
     lines = tables.growth("scale").splitlines()
@@ -99,7 +99,7 @@ def test_a_table_of_growth_shows_each_stage_and_the_largest_memory():
     assert cells[10] == f"{max(float(row['peak_mb']) for row in rows) / 1024:.2f} GB"
 
 
-def test_low_rank_products_gave_the_accuracies_of_ssc_admm():
+def test_low_rank_products_have_the_accuracy_of_ssc_admm():
     rows = list(csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()))
     dense, low_rank = (
         {row["trial"]: float(row["accuracy"]) for row in rows if row["method"] == method}
@@ -109,7 +109,7 @@ def test_low_rank_products_gave_the_accuracies_of_ssc_admm():
     assert {trial: low_rank[trial] for trial in dense} == pytest.approx(dense, abs=1e-3)
 
 
-def test_kept_claims_are_what_the_kept_tables_say():
+def test_kept_claims_follow_from_the_kept_tables():
     scores, agreement = (
         {path.parent.name: list(csv.DictReader(path.open())) for path in (REPO / "docs/results").glob(f"*/{name}.csv")}
         for name in ("scores", "agreement")
@@ -131,7 +131,7 @@ def test_kept_claims_are_what_the_kept_tables_say():
         ("best", ["sweep", "fsc"], ".800"),
     ],
 )
-def test_numbers_within_lines_are_means_and_best_settings(kind, words, expected, tmp_path, monkeypatch):
+def test_numbers_in_sentences_are_means_and_best_settings(kind, words, expected, tmp_path, monkeypatch):
     for folder in ("grid", "sweep"):
         (tmp_path / "results" / folder).mkdir(parents=True)
     scores = "method,m,accuracy,cpu_seconds\nfsc,6,1.0,1\nfsc,6,0.8,1\nfsc,9,0.2,1\nfsc,9,0.3,2\nesc,6,0.1,9\n"

@@ -7,14 +7,14 @@ import re
 
 import pytest
 import yaml
-from tests.conftest import REPO, laid_over
+from tests.conftest import REPO, merge_configs
 
 from lssc.pipeline.study.paths import WILDCARDS
 from lssc.pipeline.study.recipes import ConfigError, load
 
 BASE = yaml.safe_load((REPO / "config/config.yaml").read_text())
 CONFIGS = {
-    name: laid_over(BASE, yaml.safe_load((REPO / f"config/{name}.yaml").read_text()))
+    name: merge_configs(BASE, yaml.safe_load((REPO / f"config/{name}.yaml").read_text()))
     for name in ("config", "demo", "digits", "scale")
 }
 MISTAKES = (None, True, -1, 0.5, 10**30, float("nan"), "", "unifrom", "../x", "a\nb", [], ["x", 1], {1: 2})

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from tests.conftest import laid_over
+from tests.conftest import merge_configs
 
 from lssc.pipeline.snakemake import resources
 from lssc.pipeline.snakemake.fingerprint import _reach
@@ -78,7 +78,7 @@ def test_expected_seconds_fit_also_where_the_least_hides_them():
 
 @pytest.mark.parametrize("experiment", ["scale", "ten_million"])
 def test_memory_of_many_points(experiment):
-    config = laid_over(CONFIG, yaml.safe_load((REPO / "config/scale.yaml").read_text()))
+    config = merge_configs(CONFIG, yaml.safe_load((REPO / "config/scale.yaml").read_text()))
     study = load({**config, "run": [experiment]})
     with (REPO / f"docs/results/{experiment}/scores.csv").open() as table:
         rows = {(row["method"], int(row["n"]), int(row["trial"])): row for row in csv.DictReader(table)}
