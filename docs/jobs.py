@@ -16,8 +16,11 @@ from typing import Any
 
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.store.files import write_text
+from lssc.pipeline.study.load import load
+from lssc.pipeline.study.model import Study
 from lssc.pipeline.study.paths import LAST_CONFIG
-from lssc.pipeline.study.recipes import Study, load
+from lssc.pipeline.study.results import figures_of, pictures_of, results_of
+from lssc.pipeline.study.steps import step_of
 from lssc.report.tables import as_csv
 
 TABLE = Path(__file__).parent / "results/jobs.csv"
@@ -49,13 +52,6 @@ def job(rule: str, pattern: str, **values: str) -> Jobs:
 def with_facts(study: Study) -> Jobs:
     """Jobs on trials and on images: their artifacts hold CPU seconds and memory."""
     paths, jobs = study.paths, {}
-    stages = {
-        "generate_data": paths.data,
-        "select_landmarks": paths.landmarks,
-        "code_points": paths.codes,
-        "embed_points": paths.embedding,
-        "cluster_points": paths.labels,
-    }
     runs = [run for id in study.run for run in study.experiments[id].runs()]
     for data in (study.datasets[id] for id in dict.fromkeys(run.dataset for run in runs)):
         if data.collection:
@@ -66,8 +62,9 @@ def with_facts(study: Study) -> Jobs:
             if data.reduction:
                 jobs |= job("reduce_features", paths.reduced, reduction=data.reduction_slug, **known)
     for run in runs:
-        for rule, pattern in stages.items():
-            jobs |= job(rule, pattern, **run.wildcards)
+        jobs |= job("generate_data", paths.data, **run.wildcards)
+        for step in (step_of(part.kind) for part in run.method.parts):
+            jobs |= job(step.rule, paths.artifact(step.makes), **run.wildcards)
     return jobs
 
 
@@ -76,12 +73,16 @@ def without_facts(study: Study) -> Jobs:
     paths, jobs = study.paths, job("check_claims", study.paths.claims) | job("write_report", study.paths.report)
     scored = {(run.dataset, run.n): run.wildcards for id in study.run for run in study.experiments[id].runs()}
     for wildcards in scored.values():
-        jobs |= job("score_labels", paths.scores, **wildcards)
+        run = {key: wildcards[key] for key in RUN if key in wildcards}
+        jobs[paths.scores.format(**wildcards)] = {"rule": "score_labels", **run}
     for id in study.run:
         rules = {"gather_scores": "scores.csv", "choose_parameters": "best.csv", "compare_embeddings": "agreement.csv"}
         made = {rule: paths.experiment(name) for rule, name in rules.items()}
-        made |= {"plot_figures": (study.figures_of(id) or [""])[0], "draw_pictures": (study.pictures_of(id) or [""])[0]}
-        wanted = study.results_of(id)
+        made |= {
+            "plot_figures": (figures_of(study, id) or [""])[0],
+            "draw_pictures": (pictures_of(study, id) or [""])[0],
+        }
+        wanted = results_of(study, id)
         jobs |= {
             path: {"rule": rule, "experiment": id}
             for rule, pattern in made.items()

@@ -11,8 +11,9 @@ import yaml
 from hypothesis import HealthCheck, settings
 
 from lssc.data.datasets.synthetic import synthetic
+from lssc.errors import ConfigError
 from lssc.linalg.scaling import unit_rows
-from lssc.pipeline.study.recipes import ConfigError, load
+from lssc.pipeline.study.load import load
 
 REPO = Path(__file__).parent.parent
 

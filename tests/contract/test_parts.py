@@ -16,12 +16,15 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from lssc import types as rows
+from lssc.errors import ConfigError
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.params import Text
-from lssc.parts.registry import FOLDERS, GIVEN, find, module_of, names
+from lssc.parts.registry import FOLDERS, SUPPLIED, find, module_of, names
+from lssc.parts.results import require_result
 from lssc.pipeline.store.artifacts import Record, reading, writing
 from lssc.pipeline.store.features import ONLY, Features, feature_record
-from lssc.pipeline.study.recipes import ConfigError, load
+from lssc.pipeline.study.load import load
+from lssc.pipeline.study.steps import KINDS
 from lssc.types import Clusters, Codes, Embedding, Landmarks, Points
 
 PARAMS = {
@@ -140,7 +143,7 @@ def test_every_argument_and_the_result_are_annotated(part):
 @every_part
 def test_parameters_are_keyword_only_with_defaults_that_are_allowed(part, image_config):
     for argument in inspect.signature(part.function).parameters.values():
-        if argument.name in GIVEN:
+        if argument.name in SUPPLIED:
             assert argument.kind is argument.KEYWORD_ONLY
     required = {name for name, default in part.defaults.items() if default is inspect.Parameter.empty}
     assert required <= set(PARAMS.get(part.name, {})), f"give {part.name}'s parameters a line in PARAMS"
@@ -153,7 +156,7 @@ PLACES = {
     "source": "images.probe.sources",
     "features": "images.probe.features",
     "dataset": "datasets.probe.generator",
-    **{kind: f"methods.probe.{kind}" for kind in ("selector", "coder", "embedder", "clusterer")},
+    **{kind: f"methods.probe.{kind}" for kind in KINDS},
 }
 
 
@@ -163,6 +166,7 @@ def config_with(config, part, params):
     table, _, key = PLACES[part.kind].split(".")
     base = config[table][{"images": "tiny", "datasets": "plain", "methods": "fsc"}[table]]
     pair = {"selector": "all", "coder": {"name": "lasso", "lam": 10}} if part.needs_all else {}
+    base = {"label": "probe"} if part.kind == "method" else base
     config[table]["probe"] = {**base, **pair, key: [entry] if part.kind == "source" else entry}
     return config
 
@@ -394,3 +398,11 @@ def test_inputs_are_left_untouched(part, X, codes):
     assert (codes != before[1]).nnz == 0
     assert_array_equal(codes.indptr, before[1].indptr)
     assert_array_equal(codes.indices, before[1].indices)
+
+
+@every("method")
+def test_method_labels_every_point_and_repeats_with_the_same_rng(part, X):
+    one, two = (part(X, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {})) for _ in range(2))
+    require_result(part, one, n=N, n_clusters=K)
+    assert_array_equal(one.labels, two.labels)
+    json.dumps(one.info)

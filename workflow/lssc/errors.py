@@ -13,6 +13,21 @@ from pathlib import Path
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
+# Problems of one config that are shown, and characters of each.
+MOST_PROBLEMS, LONGEST_PROBLEM = 50, 500
+
+
+class ConfigError(Exception):
+    """Everything wrong with a config, one line each: key, value, what would be right."""
+
+    def __init__(self, problems: list[str]) -> None:
+        short = [p if len(p) <= LONGEST_PROBLEM else f"{p[: LONGEST_PROBLEM - 3]}..." for p in problems[:MOST_PROBLEMS]]
+        short += [f"and {len(problems) - MOST_PROBLEMS:,} more"] * (len(problems) > MOST_PROBLEMS)
+        # Keys and values may hold line breaks.
+        printable = ("".join(c if c.isprintable() else "?" for c in problem) for problem in short)
+        super().__init__("\n".join(f"config: {problem}" for problem in printable))
+
+
 class InputError(Exception):
     """A file, a size or a parameter cannot be used; the message says what would be right."""
 

@@ -1,10 +1,10 @@
 rule select_landmarks:
     input:
-        data=paths.data,
+        **read_by("select_landmarks"),
     output:
-        paths.landmarks,
+        made_by("select_landmarks"),
     log:
-        log_of(paths.landmarks),
+        log_of(made_by("select_landmarks")),
     priority: longest_first
     conda:
         "../../envs/environment.yaml"
@@ -12,21 +12,20 @@ rule select_landmarks:
     resources:
         **asks("select_landmarks"),
     params:
-        recipe=part_recipe("selector", m=n_landmarks, n_clusters=n_clusters),
-        code=part_code("select_landmarks", "selector"),
+        recipe=step_recipe("select_landmarks", m=n_landmarks),
+        code=step_code("select_landmarks"),
     shell:
-        "python -m lssc.pipeline.stages.select_landmarks --data {input.data:q}"
+        "python -m lssc.pipeline.stages.select_landmarks --inputs {input:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule code_points:
     input:
-        data=paths.data,
-        landmarks=paths.landmarks,
+        **read_by("code_points"),
     output:
-        paths.codes,
+        made_by("code_points"),
     log:
-        log_of(paths.codes),
+        log_of(made_by("code_points")),
     priority: longest_first
     conda:
         "../../envs/environment.yaml"
@@ -34,60 +33,77 @@ rule code_points:
     resources:
         **asks("code_points"),
     params:
-        recipe=part_recipe("coder", n_clusters=n_clusters),
-        code=part_code("code_points", "coder"),
+        recipe=step_recipe("code_points"),
+        code=step_code("code_points"),
     shell:
-        "python -m lssc.pipeline.stages.code_points --data {input.data:q} --landmarks {input.landmarks:q} --threads {threads}"
+        "python -m lssc.pipeline.stages.code_points --inputs {input:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule embed_points:
     input:
-        codes=paths.codes,
+        **read_by("embed_points"),
     output:
-        paths.embedding,
+        made_by("embed_points"),
     log:
-        log_of(paths.embedding),
+        log_of(made_by("embed_points")),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     resources:
         **asks("embed_points"),
     params:
-        recipe=part_recipe("embedder", n_clusters=n_clusters),
-        code=part_code("embed_points", "embedder"),
+        recipe=step_recipe("embed_points"),
+        code=step_code("embed_points"),
     shell:
-        "python -m lssc.pipeline.stages.embed_points --codes {input.codes:q}"
+        "python -m lssc.pipeline.stages.embed_points --inputs {input:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule cluster_points:
     input:
-        embedding=paths.embedding,
+        **read_by("cluster_points"),
     output:
-        paths.labels,
+        made_by("cluster_points"),
     log:
-        log_of(paths.labels),
+        log_of(made_by("cluster_points")),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     resources:
         **asks("cluster_points"),
     params:
-        recipe=part_recipe("clusterer", n_clusters=n_clusters),
-        code=part_code("cluster_points", "clusterer"),
+        recipe=step_recipe("cluster_points"),
+        code=step_code("cluster_points"),
     shell:
-        "python -m lssc.pipeline.stages.cluster_points --embedding {input.embedding:q}"
+        "python -m lssc.pipeline.stages.cluster_points --inputs {input:q} --threads {threads}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
+
+
+rule apply_method:
+    input:
+        **read_by("apply_method"),
+    output:
+        made_by("apply_method"),
+    log:
+        log_of(made_by("apply_method")),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **asks("apply_method"),
+    params:
+        recipe=step_recipe("apply_method"),
+        code=step_code("apply_method"),
+    shell:
+        "python -m lssc.pipeline.stages.apply_method --inputs {input:q} --threads {threads}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
 rule score_labels:
     input:
-        data=paths.data,
-        landmarks=paths.landmarks,
-        codes=paths.codes,
-        embedding=paths.embedding,
-        labels=paths.labels,
+        paths.data,
+        every_step,
     output:
         paths.scores,
     log:
@@ -99,8 +115,7 @@ rule score_labels:
         **asks("score_labels"),
     params:
         recipe=score_recipe,
-        code=fingerprint("lssc.pipeline.stages.score_labels"),
+        code=numerics("score_labels"),
     shell:
-        "python -m lssc.pipeline.stages.score_labels --data {input.data:q} --landmarks {input.landmarks:q}"
-        " --codes {input.codes:q} --embedding {input.embedding:q} --labels {input.labels:q}"
+        "python -m lssc.pipeline.stages.score_labels --inputs {input:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

@@ -21,19 +21,19 @@ os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.getenv("P
 os.environ["PYTHONSAFEPATH"] = "1"
 os.environ["PATH"] = os.pathsep.join([str(PYTHON), *filter(None, [os.getenv("PATH")])])
 
-from lssc.pipeline.snakemake import hooks as lssc_hooks
 from lssc.data import images as lssc_images
-from lssc.pipeline.study import paths as lssc_paths
-from lssc.pipeline.study import recipes as lssc_recipes
-from lssc.report import page as lssc_report
+from lssc.errors import ConfigError
+from lssc.pipeline.snakemake import hooks as lssc_hooks
 from lssc.pipeline.snakemake import resources as lssc_resources
-from lssc.pipeline.snakemake.fingerprint import fingerprint
+from lssc.paper.own_claims import read_own_claims
 from lssc.pipeline.config.files import read_config
 from lssc.pipeline.config.overlay import known_methods_first
-from lssc.pipeline.config.plain import as_json
-from lssc.pipeline.study.recipes import ConfigError, load
-from lssc.parts.registry import module_of
-from lssc.paper.own_claims import read_own_claims
+from lssc.pipeline.snakemake.fingerprint import numerics
+from lssc.pipeline.study import paths as lssc_paths
+from lssc.pipeline.study import recipes, results
+from lssc.pipeline.study.load import load
+from lssc.pipeline.study.sizes import require_sizes
+from lssc.pipeline.study.steps import step_of
 from lssc.report.tables import uncoded_warnings
 
 # Methods of one's own come last: they leave the others their colours.
@@ -56,7 +56,7 @@ wildcard_constraints:
 
 
 def as_it_is(text):
-    """A text as a params function: in a plain string Snakemake would take braces, of a label say, for wildcards."""
+    """A params function that returns the text: in a plain string Snakemake would read braces as wildcards."""
 
     def param(wildcards):
         return text
@@ -65,54 +65,65 @@ def as_it_is(text):
 
 
 def images_recipe(wildcards):
-    return study.images_recipe(wildcards.images)
+    return recipes.images_recipe(study, wildcards.images)
 
 
 def shard_recipe(wildcards):
-    return study.shard_recipe(wildcards.images, wildcards.shard)
+    return recipes.shard_recipe(study, wildcards.images, wildcards.shard)
 
 
 def shard_code(wildcards):
-    features = study.collections[wildcards.images].features
-    return fingerprint("lssc.pipeline.stages.featurise_images", module_of("features", features.name))
+    return numerics("featurise_images", study.collections[wildcards.images].features)
 
 
 def shards(wildcards):
-    return study.shards_of(wildcards.images)
+    return recipes.shards_of(study, wildcards.images)
 
 
 def reduction(wildcards):
-    return study.reduction(wildcards.images, wildcards.reduction)
+    return recipes.reduction_recipe(study, wildcards.images, wildcards.reduction)
 
 
 def features(wildcards):
-    return study.features_of(wildcards.dataset)
+    return recipes.features_of(study, wildcards.dataset)
 
 
 def data_recipe(wildcards):
-    return study.data_recipe(wildcards.dataset, int(wildcards.n), wildcards.block)
+    return recipes.data_recipe(study, wildcards.dataset, int(wildcards.n), wildcards.block)
 
 
 def data_code(wildcards):
-    generator = study.datasets[wildcards.dataset].generator
-    return fingerprint("lssc.pipeline.stages.generate_data", module_of("dataset", generator.name))
+    return numerics("generate_data", study.datasets[wildcards.dataset].generator)
 
 
-def part_recipe(kind, **more):
+def read_by(rule):
+    """The artifacts that a step reads, by name."""
+    return {name: paths.artifact(name) for name in step_of(rule).reads}
+
+
+def made_by(rule):
+    """The artifact that a step makes."""
+    return paths.artifact(step_of(rule).makes)
+
+
+def step_recipe(rule, **more):
     """The recipe of the part that the path names, as a params function."""
+    kind = step_of(rule).kind
 
     def recipe(wildcards):
         extra = {key: value(wildcards) for key, value in more.items()}
-        return study.part_recipe(kind, wildcards[kind], int(wildcards.n), wildcards.block, **extra)
+        extra["n_clusters"] = study.datasets[wildcards.dataset].n_clusters
+        return recipes.part_recipe(study, kind, wildcards[kind], int(wildcards.n), wildcards.block, **extra)
 
     return recipe
 
 
-def part_code(stage, kind):
-    """The fingerprint of a stage with the part that the path names, as a params function."""
+def step_code(rule):
+    """The fingerprint of the part that the path names, as a params function."""
+    kind = step_of(rule).kind
 
     def code(wildcards):
-        return fingerprint(f"lssc.pipeline.stages.{stage}", module_of(kind, study.parts[kind, wildcards[kind]].name))
+        return numerics(rule, study.parts[kind, wildcards[kind]])
 
     return code
 
@@ -121,18 +132,19 @@ def n_landmarks(wildcards):
     return int(wildcards.m)
 
 
-def n_clusters(wildcards):
-    return study.datasets[wildcards.dataset].n_clusters
+def every_step(wildcards):
+    """The artifacts of all steps of a method, in order."""
+    return paths.artifacts_of(wildcards)
 
 
 def score_recipe(wildcards):
-    return study.score_recipe(int(wildcards.n), wildcards.block)
+    return recipes.trial_recipe(study, int(wildcards.n), wildcards.block)
 
 
 def runnable(experiment):
     """An experiment, also one that config does not run but a target names."""
     try:
-        study.require_sizes(experiment)
+        require_sizes(study, experiment)
     except ConfigError as error:
         sys.exit(str(error))
     return experiment
@@ -154,37 +166,40 @@ def images_of(experiment):
 
 def pictured(experiment):
     def files(wildcards):
-        return [shown[name] for shown in study.pictured(runnable(experiment)) for name in lssc_recipes.PICTURED]
+        runs = results.pictured_runs(study, runnable(experiment))
+        return [run.artifacts(paths)[name] for run in runs for name in recipes.PICTURED]
 
     return files
 
 
 def compared(wildcards):
-    return [file for pair in study.compared(runnable(wildcards.experiment)) for file in pair["one"] + pair["two"]]
+    pairs = results.compared_runs(study, runnable(wildcards.experiment))
+    runs = [run for pair in pairs for run in pair]
+    return [run.artifacts(paths)[name] for run in runs for name in ("embedding", "result")]
 
 
 def compare_recipe(wildcards):
-    return as_json(study.compared(wildcards.experiment))
+    return recipes.compare_recipe(study, wildcards.experiment)
 
 
 def experiment_config(wildcards):
-    return study.fragment(wildcards.experiment)
+    return recipes.fragment(study, wildcards.experiment)
 
 
 def held_values(wildcards):
-    return study.held_values(wildcards.experiment)
+    return recipes.held_values(study, wildcards.experiment)
 
 
 def dataset_labels(wildcards):
-    return study.dataset_labels(wildcards.experiment)
+    return recipes.dataset_labels(study, wildcards.experiment)
 
 
-def judged(name, ids=study.judged):
+def judged(name, ids=results.judged(study)):
     return [paths.experiment(name).format(experiment=id) for id in ids]
 
 
 def every_result():
-    return [path for id in study.run for path in study.results_of(id)] + [paths.claims, paths.report]
+    return [path for id in study.run for path in results.results_of(study, id)] + [paths.claims, paths.report]
 
 
 def warn_of_uncoded_points():
@@ -199,15 +214,15 @@ def in_report(files, category, caption, experiment):
 
 
 def longest_first(wildcards):
-    """Coding every point by all others takes longest: begun late, one such job would keep a run waiting at its end.
+    """Coding every point by all others takes longest: started late, one such job would delay the end of a run.
 
-    Priorities do not reach back to what a job needs, so the rules before it have theirs: data, which take little, come first.
+    Priorities do not reach a job's inputs, so the rules before it have their own; data, which are quick, come first.
     """
     return int(wildcards.n) if wildcards.selector == "all" else 0
 
 
 def asks(rule, **known):
-    """What the jobs of a rule ask a cluster for, as functions; `known` stands in for wildcards where there are none."""
+    """The resources that the jobs of a rule request, as functions; `known` replaces wildcards where a rule has none."""
 
     def amount(name):
         def asked(wildcards, attempt):

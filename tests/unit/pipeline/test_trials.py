@@ -213,7 +213,6 @@ def test_the_part_is_found_and_warmed_up_before_any_trial(make, monkeypatch):
     def compute(trial):
         events.append(trial.number)
         assert trial.part is warm
-        assert trial.params == {"noise": 0.1}
         return Record({})
 
     make("t00-01", recipe={**RECIPE, "part": SYNTHETIC}, compute=compute)

@@ -11,7 +11,8 @@ import yaml
 
 from lssc.errors import DamagedArtifact, InputError
 from lssc.pipeline.store.files import write_text
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study import recipes
+from lssc.pipeline.study.load import load
 from lssc.report.archive import compare, joined_config, main, pack, unpack, verify
 
 COLUMNS = "experiment,dataset,n,m,trial,method,accuracy,seconds,code_cpu_seconds,peak_mb,converged"
@@ -36,7 +37,7 @@ def checkout(tmp_path):
 
 
 def fragment(config, experiment):
-    return json.loads(load(config).fragment(experiment))
+    return json.loads(recipes.fragment(load(config), experiment))
 
 
 def fill(results, config, accuracy=0.9, seconds=1.5):

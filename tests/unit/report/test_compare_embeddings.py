@@ -8,8 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from lssc.errors import ConfigError
 from lssc.pipeline.store.artifacts import Record, writing
-from lssc.pipeline.study.recipes import ConfigError, load
+from lssc.pipeline.study import recipes, results
+from lssc.pipeline.study.load import load
 from lssc.report.stages.compare_embeddings import agreement, largest_sine
 
 
@@ -69,7 +71,7 @@ def test_a_study_knows_which_files_to_compare(small_config):
     small_config["methods"]["mine"] = {**small_config["methods"]["fsc"], "embedder": "explicit"}
     small_config["experiments"]["line"] |= {"methods": ["fsc", "mine"], "compare": ["fsc", "mine"]}
     study = load(small_config)
-    pairs = study.compared("line")
+    pairs = json.loads(recipes.compare_recipe(study, "line"))
     assert [(pair["m"], pair["block"]) for pair in pairs] == [
         (6, "t00-01"),
         (6, "t02-02"),
@@ -77,7 +79,7 @@ def test_a_study_knows_which_files_to_compare(small_config):
         (9, "t02-02"),
     ]
     assert pairs[0]["two"] == [path.replace("landmark_svd", "explicit") for path in pairs[0]["one"]]
-    assert any(path.endswith("line/agreement.csv") for path in study.results_of("line"))
+    assert any(path.endswith("line/agreement.csv") for path in results.results_of(study, "line"))
 
 
 WRONG = [

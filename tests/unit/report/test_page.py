@@ -14,7 +14,8 @@ from tests.conftest import changed
 
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.files import sealing
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study import results
+from lssc.pipeline.study.load import load
 from lssc.report.inlining import inlined
 from lssc.report.page import link, made_by, page
 
@@ -71,7 +72,14 @@ class Page(HTMLParser):
 
 def made(study, provenance=PROVENANCE):
     """The files that the workflow would have made, with next to nothing in them."""
-    for path in map(Path, [*study.report_inputs(), study.paths.claims, study.paths.findings]):
+    for path in map(
+        Path,
+        [
+            *(path for id in study.run for path in results.results_of(study, id)),
+            study.paths.claims,
+            study.paths.findings,
+        ],
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".png":
             Image.new("RGB", (40, 30), "navy").save(path)

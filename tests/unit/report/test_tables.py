@@ -6,7 +6,7 @@ import pytest
 
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.artifacts import Record, writing
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study.load import load
 from lssc.report.tables import COLUMNS, as_csv, score_rows, uncoded_warnings
 
 

@@ -5,12 +5,11 @@ import json
 import sys
 from pathlib import Path
 
-from lssc.errors import telling
+from lssc.errors import ConfigError, telling
 from lssc.paper.claims import CLAIMS
 from lssc.paper.own_claims import read_own_claims
 from lssc.paper.verdicts import judge_all
 from lssc.pipeline.store.files import write_text
-from lssc.pipeline.study.recipes import ConfigError
 from lssc.report.tables import as_csv, read_table
 
 

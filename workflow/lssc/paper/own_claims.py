@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lssc.errors import ConfigError
 from lssc.paper.claims import CLAIMS
 from lssc.paper.findings import (
     Finding,
@@ -24,7 +25,6 @@ from lssc.paper.verdicts import Claim
 from lssc.parts.registry import suggest
 from lssc.pipeline.config.checks import shape_problems
 from lssc.pipeline.config.files import read_config
-from lssc.pipeline.study.recipes import ConfigError
 
 SCHEMA = Path(__file__).parent / "own_claims_schema.yaml"
 # Kinds that compare two methods, with the target of a claim that names none.

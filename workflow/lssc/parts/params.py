@@ -1,4 +1,4 @@
-"""What a parameter may be, written into the signature that takes it: `lam: Annotated[float, Above(0)]`."""
+"""Bounds on parameters, written into signatures: `lam: Annotated[float, Above(0)]`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
-# Text that never becomes part of a path.
+# Free text: it never becomes part of a path.
 Text = NewType("Text", str)
-LARGEST = sys.float_info.max
+LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AtLeast:
 
 @dataclass(frozen=True)
 class Below:
-    """Below a size of the run, such as "n": known only once a method meets an experiment."""
+    """Below a size of the run, such as "n", which only an experiment gives."""
 
     size: str
 
@@ -68,7 +68,7 @@ class Halvings:
 
 @dataclass(frozen=True)
 class Like:
-    """Text of a pattern, which `what` puts into words."""
+    """Text that matches a pattern; `what` describes it."""
 
     pattern: str
     what: str
@@ -89,14 +89,12 @@ def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
         return None if value in choices else f"must be one of {', '.join(map(repr, choices))}"
     if get_origin(hint) is tuple:
         return _list_problem(get_args(hint)[0], value, sizes)
-    if hint not in _PLAIN:
-        raise TypeError(f"a parameter may be {', '.join(t.__name__ for t in _PLAIN)} or a Literal, not {hint}")
     if _is_a(hint, value):
         return None
     return f"must be {_PLAIN[hint]}{text_hint(hint, value)}"
 
 
-# Text becomes part of a path.
+# str becomes part of a path, so few characters are allowed.
 _PLAIN = {
     bool: "true or false",
     int: "a whole number",
@@ -104,6 +102,17 @@ _PLAIN = {
     str: "lower-case letters, digits and _",
     Text: "text",
 }
+
+
+def hint_problem(hint: Any) -> str | None:
+    """Why a parameter cannot have this type; None if it can."""
+    if get_origin(hint) is Annotated:
+        return hint_problem(get_args(hint)[0])
+    if get_origin(hint) is tuple:
+        return hint_problem(get_args(hint)[0])
+    if get_origin(hint) is Literal or hint in _PLAIN:
+        return None
+    return f"is annotated {hint!r}; use {', '.join(t.__name__ for t in _PLAIN)}, a tuple of these or a Literal"
 
 
 def _list_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None:
@@ -117,7 +126,7 @@ def _list_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
 
 def _is_a(kind: type, value: Any) -> bool:
     if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_FLOAT
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if kind is Text:
@@ -127,18 +136,18 @@ def _is_a(kind: type, value: Any) -> bool:
     return isinstance(value, kind)
 
 
-# Text that looks like something else.
+# Text that looks like a number, true or false.
 _LIKE = {int: r"[+-]?\d+", float: r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?", bool: "true|false"}
 
 
 def text_hint(kind: Any, value: Any) -> str:
-    """What to add about text where a number, true or false is wanted and meant."""
+    """Advice for text where a number, true or false was meant."""
     if not isinstance(value, str):
         return ""
-    # YAML takes 1e-6, without a point, for text.
+    # YAML reads 1e-6, without a point, as text.
     if re.fullmatch(r"[+-]?\d+e[+-]?\d+", value):
         return ", not text: write 1.0e-6 for 1e-6"
-    # So does Snakemake with all that is nested in a value of --config.
+    # Snakemake reads everything nested in a value of --config as text.
     if kind in _LIKE and re.fullmatch(_LIKE[kind], value, re.IGNORECASE):
         return ", not text: write nested values without quotes, in a file for --configfile"
     return ""

@@ -1,8 +1,8 @@
-"""Parts of methods, found by name: `lasso` is the decorated function in `lssc/coders/lasso.py`.
+"""Parts of methods, found by name: `lasso` is the decorated function in `parts/coders/lasso.py`.
 
-A new part is one new file with one decorated function; nothing else has to know of it. A part's keyword-only arguments
-are its parameters in config; their annotations say what is allowed. `rng`, `n_clusters`, `features` (of images) and
-`threads` are given by the pipeline.
+A new part is one file with one decorated function; no list names it. The function's keyword-only arguments are the
+part's parameters in config, and their annotations say which values are allowed. The pipeline and the estimators supply
+`rng`, `n_clusters`, `features` (of images) and `threads`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, get_type_hints
 
-from lssc.parts.params import value_problem
+from lssc.parts.params import hint_problem, value_problem
 
 FOLDERS = {
     "source": "data.sources",
@@ -26,8 +27,11 @@ FOLDERS = {
     "coder": "parts.coders",
     "embedder": "parts.embedders",
     "clusterer": "parts.clusterers",
+    "refiner": "parts.refiners",
+    "method": "parts.methods",
 }
-GIVEN = ("rng", "n_clusters", "features", "threads")
+# Arguments that the caller supplies; they are no parameters in config.
+SUPPLIED = ("rng", "n_clusters", "features", "threads")
 _registered: dict[tuple[str, str], Component] = {}
 
 
@@ -35,9 +39,9 @@ _registered: dict[tuple[str, str], Component] = {}
 class Component:
     """A registered function.
 
-    `warm_up` pays for imports and compiling before the clock starts; `needs_all` parts work only where every point is a
-    landmark; `by_rows` parts take any `lssc.types.Rows` for X, so that large ones can stay in their file; `width` tells
-    from the parameters of a feature transform how many features an image gets.
+    `warm_up` imports and compiles before the clock starts. `needs_all` parts work only where every point is a landmark.
+    `by_rows` parts accept any `lssc.types.Rows` as X, so that large arrays can stay in their file. `width` returns how
+    many features an image gets, from the parameters of a feature transform.
     """
 
     kind: str
@@ -49,18 +53,19 @@ class Component:
     width: Callable[..., int] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        wanted = inspect.signature(self.function).parameters
-        return self.function(*args, **{k: v for k, v in kwargs.items() if k not in GIVEN or k in wanted})
+        """Call the function; supplied arguments that it does not have are left out."""
+        own = inspect.signature(self.function).parameters
+        return self.function(*args, **{k: v for k, v in kwargs.items() if k not in SUPPLIED or k in own})
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
         """Its parameters with their defaults; `inspect.Parameter.empty` for those that config must give."""
         arguments = inspect.signature(self.function).parameters.values()
-        return {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in GIVEN}
+        return {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in SUPPLIED}
 
     @cached_property
     def hints(self) -> dict[str, Any]:
-        """The annotations of its arguments, with what they say beyond the type."""
+        """The annotations of its arguments, with their bounds."""
         return get_type_hints(self.function, include_extras=True)
 
 
@@ -73,7 +78,9 @@ def component(
     by_rows: bool = False,
     width: Callable[..., int] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the decorated function as part `name` of this kind; the file must carry the same name."""
+    """Register the decorated function as part `name` of this kind; the file must have the same name."""
+    if kind not in FOLDERS:
+        raise ValueError(f"unknown kind of part {kind!r}; {suggest(kind, FOLDERS)}")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _registered[kind, name] = Component(kind, name, function, warm_up, needs_all, by_rows, width)
@@ -94,14 +101,35 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def find(kind: str, name: str) -> Component:
-    """The part of that name; LookupError says what it might have meant."""
+    """The part of that name; LookupError says in one line why there is none."""
     if name not in names(kind):
         raise LookupError(f"unknown {kind} {name!r}; {suggest(name, names(kind))}")
-    importlib.import_module(module_of(kind, name))
-    if (kind, name) not in _registered:
-        raise LookupError(f"{module_of(kind, name)} registers no {kind} {name!r}; decorate its function with "
-                          f"@component({kind!r}, {name!r})")  # fmt: skip
+    if problem := import_problem(kind, name):
+        raise LookupError(problem)
     return _registered[kind, name]
+
+
+@cache
+def import_problem(kind: str, name: str) -> str | None:
+    """Why the file of a part cannot be used, in one line; None if it can."""
+    module = module_of(kind, name)
+    file = f"{module.replace('.', '/')}.py"
+    try:
+        importlib.import_module(module)
+        if (kind, name) not in _registered:
+            return f"{file} registers no {kind} {name!r}; decorate its function with @component({kind!r}, {name!r})"
+        part = _registered[kind, name]
+        untyped = [key for key in part.defaults if key not in part.hints]
+        if untyped:
+            return f"{file}: parameter {untyped[0]!r} has no type; annotate it, for example {untyped[0]}: float"
+        problems = ((key, hint_problem(part.hints[key])) for key in part.defaults)
+        return next((f"{file}: parameter {key!r} {problem}" for key, problem in problems if problem), None)
+    except SyntaxError as error:
+        return f"{file}, line {error.lineno}: {error.msg}"
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(file)]
+        where = f"{file}, line {lines[-1]}" if lines else file
+        return f"{where}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
 def param_problems(part: Component, params: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, str]:
@@ -115,7 +143,7 @@ def param_problems(part: Component, params: Mapping[str, Any], sizes: Mapping[st
             problems[key] = f"missing; {part.kind} {part.name!r} needs it"
         elif problem := value_problem(part.hints[key], value, sizes):
             problems[key] = f"{value!r} {problem}"
-    # Only now do parameters bound each other: a value that is wrong in itself is no bound.
+    # Check bounds between parameters last: a value that is wrong in itself is no bound.
     sound = {key: value for key, value in whole.items() if key not in problems}
     for key, value in sound.items():
         if problem := value_problem(part.hints[key], value, {**sound, **sizes}):

@@ -26,10 +26,10 @@ from typing import Any
 import yaml
 
 from lssc.data.downloads import ARCHIVE_ERRORS
-from lssc.errors import DamagedArtifact, InputError
+from lssc.errors import ConfigError, DamagedArtifact, InputError
 from lssc.pipeline.store.files import read_bytes, read_text, replacing
+from lssc.pipeline.study.load import load
 from lssc.pipeline.study.paths import LAST_CONFIG
-from lssc.pipeline.study.recipes import ConfigError, load
 from lssc.report.provenance import commit
 
 Config = dict[str, Any]

@@ -6,7 +6,6 @@ Everything shown comes from config and from the files that the workflow made; th
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -19,7 +18,10 @@ from urllib.parse import quote
 from lssc import __version__
 from lssc.parts.registry import find
 from lssc.pipeline.store.files import read_text
-from lssc.pipeline.study.recipes import PICTURES, STAGES, Experiment, Method, Study
+from lssc.pipeline.study.model import Experiment, Method, Study
+from lssc.pipeline.study.recipes import figures_recipe
+from lssc.pipeline.study.results import PICTURES, results_of
+from lssc.pipeline.study.results import STEP_TIMES as STAGES
 from lssc.report.inlining import inlined
 from lssc.report.units import format_number
 
@@ -79,11 +81,6 @@ def count_verdicts(claims: Sequence[Mapping[str, Any]]) -> dict[str, Counter]:
     return counts
 
 
-def template_fingerprint() -> str:
-    """A hash of the page's template, which no fingerprint of modules sees."""
-    return hashlib.sha256(TEMPLATE.read_bytes()).hexdigest()[:16]
-
-
 def link(path: str, page: str) -> str:
     """Where a file lies as seen from the page."""
     return quote(Path(os.path.relpath(path, Path(page).parent)).as_posix())
@@ -120,7 +117,7 @@ def _experiment(study: Study, experiment: Experiment) -> dict[str, Any]:
     figures, stages = _figures(study, experiment), _stages(study, experiment)
     sweep = _sweep(study, experiment) if experiment.is_sweep else None
     pictures = _pictures(study, experiment) if experiment.pictures else []
-    tables = [path for path in study.results_of(id) if Path(path).parent.name == id and Path(path).suffix != ".png"]
+    tables = [path for path in results_of(study, id) if Path(path).parent.name == id and Path(path).suffix != ".png"]
     return {
         "id": id,
         "title": experiment.title,
@@ -151,13 +148,13 @@ def _trials(experiment: Experiment) -> str:
 
 def _figures(study: Study, experiment: Experiment) -> list[dict[str, str]]:
     """The figures of config, with what they show."""
-    shown = json.loads(study.figures_recipe(experiment.id))
+    shown = json.loads(figures_recipe(study, experiment.id))
     shown.pop(STAGES, None)
     found = []
     for name, spec in shown.items():
         methods = [method for method in experiment.methods if method.id in spec["methods"]]
         what = f"{SHOWN[spec['y']]} against the {AXES[spec['x']]}"
-        dashed = "; dashed: methods that use all points" if any(m.uses_all_points for m in methods) else ""
+        dashed = "; dashed: methods that use all points" if any(m.ignores_m for m in methods) else ""
         caption = f"{what}, mean and standard deviation over {_trials(experiment)}{dashed}"
         alt = f"{what}: a line for each of {_list(method.label for method in methods)}"
         found.append(_image(study, experiment, f"figures/{name}", caption, alt, ends=("csv", "pdf", "png")))

@@ -11,10 +11,11 @@ from typing import Any
 
 from lssc.pipeline.store.artifacts import is_number, reading
 from lssc.pipeline.store.files import read_text
-from lssc.pipeline.study.recipes import Study
+from lssc.pipeline.study.model import Study
+from lssc.pipeline.study.steps import STEPS
 
 UNITS = ("seconds", "cpu_seconds")
-STAGES = ("select", "code", "embed", "cluster")
+STAGES = tuple(step.verb for step in STEPS)
 COLUMNS = (
     *("accuracy", "nmi", "ari", *UNITS),
     *(f"{stage}_{unit}" for unit in UNITS for stage in STAGES),
@@ -43,7 +44,7 @@ def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
                     "trial": trial,
                     "method": run.method.id,
                     "label": run.method.label,
-                    "full_data": run.method.uses_all_points,
+                    "full_data": run.method.ignores_m,
                     **setting,
                     **{key: _rounded(key, values[key]) for key in COLUMNS},
                 }

@@ -6,8 +6,8 @@ import sys
 import pytest
 from tests.conftest import REPO
 
+from lssc.errors import ConfigError
 from lssc.pipeline.config.files import read_config
-from lssc.pipeline.study.recipes import ConfigError
 
 BAD = {
     "template": ('__use_yte__: true\nseed: \'?__import__("os").system("touch pwned")\'', "templates would run code"),

@@ -9,8 +9,10 @@ import pytest
 import yaml
 from tests.conftest import REPO, merge_configs
 
+from lssc.errors import ConfigError
+from lssc.pipeline.study.load import load
 from lssc.pipeline.study.paths import WILDCARDS
-from lssc.pipeline.study.recipes import ConfigError, load
+from lssc.pipeline.study.recipes import fragment
 
 BASE = yaml.safe_load((REPO / "config/config.yaml").read_text())
 CONFIGS = {
@@ -34,7 +36,7 @@ def whole_config(image_config):
 def test_an_experiment_runs_alike_from_its_own_part_of_the_config(name):
     study = load(CONFIGS[name])
     for id in study.run:
-        again = load(json.loads(study.fragment(id)))
+        again = load(json.loads(fragment(study, id)))
         runs = [run.wildcards for run in study.experiments[id].runs()]
         assert [run.wildcards for run in again.experiments[id].runs()] == runs
         assert all(re.fullmatch(WILDCARDS[key], value) for key, value in runs[0].items())

@@ -1,112 +1,122 @@
+"""Changes of numerics change the fingerprint of the jobs that run them; nothing else does."""
+
+import ast
+import re
 import shutil
 
 import pytest
 
-import lssc.pipeline.snakemake.fingerprint as module
-from lssc.pipeline.snakemake.fingerprint import fingerprint
+from lssc.parts.registry import names
+from lssc.pipeline.snakemake import fingerprint as module
+from lssc.pipeline.study.steps import STEPS
+
+JOBS = [(step.rule, step.kind, name) for step in STEPS for name in names(step.kind)]
+JOBS += [("generate_data", "dataset", name) for name in names("dataset")]
+JOBS += [("featurise_images", "features", name) for name in names("features")]
+JOBS += [(rule, None, None) for rule in ("reduce_features", "score_labels", "compare_embeddings", "check_claims")]
 
 
 @pytest.fixture
-def tree(tmp_path, monkeypatch):
-    """A package lssc of three modules in a chain and one apart; `write` changes a module."""
+def library(tmp_path, monkeypatch):
+    """A copy of the library that the fingerprints are computed from."""
+    shutil.copytree(module.ROOT / "lssc", tmp_path / "lssc", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(module, "ROOT", tmp_path)
-
-    def write(name, text):
-        path = tmp_path / f"lssc/{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        clear()
-
-    write("__init__", "__version__ = '1'\n")
-    write("stages/__init__", "")
-    write("top", "from lssc import middle\n\ndef f():\n    return middle.g()\n")
-    write("middle", "def g():\n    from lssc.deep import h\n    return h()\n")
-    write("deep", "import numpy\n\ndef h():\n    return 1\n")
-    write("apart", "x = 1\n")
-    yield write
-    clear()
+    yield tmp_path / "lssc"
+    forget()
 
 
-def clear():
-    """Forget what was read: files change within one process here only."""
-    for value in vars(module).values():
-        if hasattr(value, "cache_clear"):
-            value.cache_clear()
+def forget():
+    for cached in vars(module).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
-def test_comments_docstrings_and_layout_do_not_count(tree):
-    before = fingerprint("lssc.top")
-    tree("deep", '"""About."""\nimport numpy  # numbers\n\n\n\ndef h():\n    """One."""\n    # why\n    return (1)\n')
-    assert fingerprint("lssc.top") == before
+def fingerprints():
+    forget()
+    return {job: module.fingerprint(*job) for job in JOBS}
+
+
+def changed(library, file, old, new):
+    """The jobs whose fingerprint changes with this edit."""
+    before = fingerprints()
+    path = library / file
+    text = path.read_text()
+    assert re.search(old, text), f"{file} has no {old}"
+    path.write_text(re.sub(old, new, text, count=1))
+    after = fingerprints()
+    return {job for job in JOBS if before[job] != after[job]}
+
+
+def test_every_job_with_numerics_has_its_own_fingerprint():
+    made = fingerprints()
+    assert len({made[job] for job in JOBS}) == len(JOBS)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("file", "old", "new"),
     [
-        "import numpy\n\ndef h():\n    return 2\n",
-        "import numpy\n\ndef h():\n    return 1\n\ny = 0\n",
-        "import scipy\n\ndef h():\n    return 1\n",
+        ("kernels/lasso.py", r'"""[^"]+"""', '"""Something else."""'),
+        ("linalg/pca.py", r"raise InputError\(", 'raise InputError("reworded", '),
+        ("parts/params.py", r"\Z", "\n\nclass Even:\n    pass\n"),
+        ("parts/registry.py", r"unknown \{kind\}", "no {kind}"),
+        ("parts/coders/lasso.py", r"Annotated\[float, Above\(0\)\]", "float"),
+        ("report/curves.py", r"font_scale=1.15", "font_scale=1.5"),
+        ("report/page.html", r"<h2>", "<h2 class='x'>"),
+        ("pipeline/trials.py", r"def run_stage", "def run_a_stage"),
+        ("errors.py", r"\Z", "\nEXTRA = 1\n"),
+        ("__init__.py", r'__version__ = "[^"]+"', '__version__ = "9"'),
     ],
-    ids=["value", "addition", "import"],
+    ids=lambda value: value if str(value).endswith((".py", ".html")) else "",
 )
-def test_a_change_in_a_module_imported_by_an_imported_one_counts(tree, text):
-    before = fingerprint("lssc.top"), fingerprint("lssc.middle"), fingerprint("lssc.apart")
-    tree("deep", text)
-    after = fingerprint("lssc.top"), fingerprint("lssc.middle"), fingerprint("lssc.apart")
-    assert [a == b for a, b in zip(before, after, strict=True)] == [False, False, True]
+def test_messages_and_plumbing_change_nothing(library, file, old, new):
+    assert changed(library, file, old, new) == set()
 
 
-def test_a_string_that_is_used_counts_though_a_docstring_does_not(tree):
-    tree("deep", "def h():\n    return 'a'\n")
-    before = fingerprint("lssc.top")
-    tree("deep", "def h():\n    return 'b'\n")
-    assert fingerprint("lssc.top") != before
+def test_moving_a_module_changes_nothing(library):
+    before = fingerprints()
+    (library / "kernels/omp.py").rename(library / "linalg/matching_pursuit.py")
+    for path in library.rglob("*.py"):
+        path.write_text(path.read_text().replace("lssc.kernels.omp", "lssc.linalg.matching_pursuit"))
+    assert fingerprints() == before
 
 
-@pytest.mark.parametrize("statement", ["import lssc.apart", "from lssc import apart", "from lssc.apart import x"])
-def test_every_form_of_import_is_followed(tree, statement):
-    tree("top", f"def f():\n    {statement}\n")
-    before = fingerprint("lssc.top")
-    tree("apart", "x = 2\n")
-    assert fingerprint("lssc.top") != before
+def test_a_changed_kernel_changes_its_jobs_alone(library):
+    assert changed(library, "kernels/omp.py", r"def code_omp|def omp_codes", "EXTRA = 1\n\n\n\\g<0>") == set()
+    assert changed(library, "kernels/gram.py", r"\+= value", "-= value") == {
+        ("embed_points", "embedder", "landmark_svd")
+    }
+    kmeans = {("cluster_points", "clusterer", "kmeans"), ("apply_method", "method", "kmeans")}
+    assert changed(library, "kernels/kmeans.py", r"min\(", "max(") == kmeans
 
 
-@pytest.mark.parametrize("statement", ["from . import apart", "from .apart import x"])
-def test_relative_imports_are_followed(tree, statement):
-    tree("top", f"{statement}\n")
-    before = fingerprint("lssc.top")
-    tree("apart", "x = 2\n")
-    assert fingerprint("lssc.top") != before
+def test_a_changed_constant_or_helper_reaches_all_that_use_it(library):
+    hit = changed(library, "linalg/scaling.py", r"def unit_rows\(.*\n(?:.*\n)*?    (?=\w)", "\\g<0>X = 2 * X\n    ")
+    assert ("generate_data", "dataset", "synthetic") in hit
+    assert ("embed_points", "embedder", "affinity") in hit
+    assert ("cluster_points", "clusterer", "kmeans") not in hit
+    assert ("score_labels", None, None) not in hit
 
 
-def test_a_new_version_is_not_new_code(tree):
-    tree("top", "from lssc import __version__\n")
-    before = fingerprint("lssc.top")
-    tree("__init__", "__version__ = '2'\n")
-    assert fingerprint("lssc.top") == before
+def test_scores_follow_the_metrics_and_verdicts_follow_the_claims(library):
+    assert ("score_labels", None, None) in changed(library, "metrics.py", r"def scores\(", "def scores(extra=1, *, ")
+    assert changed(library, "paper/claims.py", r"EQUALLY_ACCURATE = 0.01", "EQUALLY_ACCURATE = 0.02") == {
+        ("check_claims", None, None)
+    }
 
 
-def test_modules_that_import_each_other_do_not_trap_it(tree):
-    tree("apart", "from lssc import top\n")
-    tree("deep", "from lssc import apart\n")
-    assert fingerprint("lssc.top") == fingerprint("lssc.apart", "lssc.top")
+def test_a_raised_format_reruns_a_rule(monkeypatch):
+    before = module.numerics("score_labels")
+    monkeypatch.setitem(module.FORMATS, "score_labels", 2)
+    forget()
+    assert module.numerics("score_labels") != before
+    forget()
 
 
-def test_several_modules_count_whatever_their_order(tree):
-    assert fingerprint("lssc.top", "lssc.apart") == fingerprint("lssc.apart", "lssc.top") != fingerprint("lssc.top")
-
-
-def test_a_change_of_the_library_reaches_the_stages_that_use_it(tmp_path, monkeypatch):
-    shutil.copytree(module.ROOT / "lssc", tmp_path / "lssc", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    clear()
-    lasso = ("lssc.pipeline.stages.code_points", "lssc.parts.coders.lasso")
-    neighbours = ("lssc.pipeline.stages.embed_points", "lssc.parts.embedders.neighbours")
-    before = fingerprint(*lasso), fingerprint(*neighbours)
-    scaling = tmp_path / "lssc/linalg/scaling.py"
-    scaling.write_text(scaling.read_text() + "\nEXTRA = 1\n")
-    clear()
-    after = fingerprint(*lasso), fingerprint(*neighbours)
-    clear()
-    assert before[0] == after[0]
-    assert before[1] != after[1]
+def test_modules_of_numerics_do_nothing_but_define():
+    """A statement that acts when a module is imported would escape the fingerprint."""
+    allowed = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
+    for room in ("kernels", "linalg", "data", "parts"):
+        for path in (module.ROOT / "lssc" / room).rglob("*.py"):
+            for node in ast.parse(path.read_bytes()).body:
+                is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+                assert isinstance(node, allowed) or module._is_docstring(node) or is_main, f"{path.name}:{node.lineno}"

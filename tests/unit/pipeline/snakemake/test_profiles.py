@@ -10,7 +10,7 @@ import yaml
 from snakemake.target_jobs import parse_target_jobs_cli_args
 from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
 
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study.load import load
 
 REPO = Path(__file__).parents[4]
 CLUSTERS = ("slurm", "cluster-generic")

@@ -33,7 +33,7 @@ def test_whatever_is_filled_into_a_command_is_quoted(command):
 def test_params_are_functions_or_hashes_as_snakemake_fills_wildcards_into_plain_text():
     given = [line.strip() for t in RULES.values() for _, body in blocks(t, "params") for line in body.splitlines()]
     assert len(given) > 20
-    allowed = r"\w+=(?:\w+|(?:part_recipe|part_code|as_it_is|fingerprint|lssc_report\.template_fingerprint)\(.*\)),"
+    allowed = r"\w+=(?:\w+|(?:step_recipe|step_code|as_it_is|numerics)\(.*\)),"
     assert [line for line in given if not re.fullmatch(allowed, line)] == []
 
 

@@ -63,5 +63,5 @@ def test_embed_points_refuses_codes_of_more_landmarks_than_points(inputs, tmp_pa
 @pytest.mark.parametrize("unit_norm", [True, False])
 def test_generate_data_refuses_points_too_large_for_compiled_code(tmp_path, noise, unit_norm):
     made = {"unit_norm": unit_norm, **recipe("dataset", "synthetic", noise=noise)}
-    with pytest.raises(InputError, match=r"'synthetic' gave values that are not finite, or beyond 1e\+100"):
+    with pytest.raises(InputError, match=r"'synthetic' returned values that are not finite, or beyond 1e\+100"):
         make_artifact(generate_data, inputs={}, out=tmp_path / "data.h5", recipe=made)

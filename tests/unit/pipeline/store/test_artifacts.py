@@ -186,13 +186,15 @@ def test_refuses_altered_text(tmp_path):
 
 def test_writes_text_in_any_locale(tmp_path):
     code = "import sys\nfrom pathlib import Path\nfrom lssc.pipeline.store.files import write_text\n"
-    code += "from lssc.pipeline.snakemake.fingerprint import fingerprint\nprint(fingerprint('lssc.report.page'))\n"
+    code += (
+        "from lssc.pipeline.snakemake.fingerprint import fingerprint\nprint(fingerprint('check_claims', None, None))\n"
+    )
     code += "write_text(Path(sys.argv[1]), '\\u2714')"
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-c", code, tmp_path / "x"]
     done = subprocess.run(command, env=os.environ | plain, capture_output=True, text=True, check=True)
     assert (tmp_path / "x").read_text(encoding="utf-8") == "✔"
-    assert done.stdout.strip() == fingerprint("lssc.report.page")
+    assert done.stdout.strip() == fingerprint("check_claims", None, None)
 
 
 def altered(path, change):

@@ -7,8 +7,9 @@ import pytest
 from tests.conftest import MISSING, changed, problems_of
 
 from lssc.data.images import FILES
+from lssc.pipeline.study import recipes
+from lssc.pipeline.study.load import load
 from lssc.pipeline.study.paths import WILDCARDS
-from lssc.pipeline.study.recipes import load
 
 IMAGES = FILES[0]
 ERRORS = [
@@ -126,19 +127,19 @@ def test_more_points_than_images_and_more_dimensions_than_points_are_refused(ima
 def test_parameters_of_an_experiment_reach_its_runs_and_no_others(image_config):
     study = load(image_config)
     of = {id: {m.id: m for m in study.experiments[id].methods} for id in ("seen", "whole")}
-    assert of["seen"]["fsc"].coder.params["lam"] == 5.0
-    assert of["seen"]["esc"].coder.params["lam"] == 10.0
-    assert of["whole"]["fsc"].coder.params["lam"] == 10.0
+    assert of["seen"]["fsc"].value("coder.lam") == 5.0
+    assert of["seen"]["esc"].value("coder.lam") == 10.0
+    assert of["whole"]["fsc"].value("coder.lam") == 10.0
     coders = {run.wildcards["coder"] for run in study.experiments["seen"].runs() if run.method.id == "fsc"}
     assert coders == {"lasso.lam=5"}
-    assert json.loads(study.part_recipe("coder", "lasso.lam=5", 20, "t00-01"))["part"]["params"]["lam"] == 5.0
+    assert json.loads(recipes.part_recipe(study, "coder", "lasso.lam=5", 20, "t00-01"))["part"]["params"]["lam"] == 5.0
     assert of["seen"]["fsc"].setting == {}
 
 
 def test_a_parameter_of_an_experiment_reaches_every_part_that_has_it(image_config):
     study = load(changed(image_config, "experiments.seen.overrides", {"esc": {"params": {"lam": 7}}}))
     fsc, esc = study.experiments["seen"].methods
-    assert (esc.selector.params["lam"], esc.coder.params["lam"], fsc.coder.params["lam"]) == (7.0, 7.0, 10.0)
+    assert (esc.value("selector.lam"), esc.value("coder.lam"), fsc.value("coder.lam")) == (7.0, 7.0, 10.0)
 
 
 def test_a_sweep_goes_before_the_parameters_of_its_experiment(image_config):
@@ -153,7 +154,7 @@ def test_a_sweep_goes_before_the_parameters_of_its_experiment(image_config):
 def test_a_value_held_by_a_sweep_is_the_one_its_experiment_has(image_config):
     overrides = {"fsc": {"params": {"scale_rows": True}}}
     config = changed(image_config, "experiments.sweeping.overrides", overrides)
-    assert json.loads(load(config).held_values("sweeping"))["fsc"] == {"scale_rows": True}
+    assert json.loads(recipes.held_values(load(config), "sweeping"))["fsc"] == {"scale_rows": True}
     [said] = problems_of(changed(config, "experiments.sweeping.sweep.fsc.scale_rows", [False]))
     wanted = "sweep.fsc.scale_rows: held at True, which must be among the values"
     assert said == f"config: experiments.sweeping.{wanted}"
@@ -174,15 +175,15 @@ def test_shards_cover_the_images_that_are_wanted_once(image_config, shard, first
     image_config["images"]["tiny"] |= {"shard": shard} | ({"first": first} if first else {})
     study = load(changed(image_config, "run", ["grid"]))
     assert study.collections["tiny"].shards == shards
-    assert study.shards_of("tiny") == [f"data/tiny/scattering/{name}.h5" for name in shards]
+    assert recipes.shards_of(study, "tiny") == [f"data/tiny/scattering/{name}.h5" for name in shards]
     assert all(re.fullmatch(WILDCARDS["shard"], name) for name in shards)
 
 
 def test_a_dataset_is_drawn_from_the_features_it_needs(image_config):
     study = load(image_config)
-    assert study.features_of("plain") == []
-    assert study.features_of("two") == ["data/tiny/scattering/pca.dim=5-of-36.h5"]
-    assert study.features_of("every") == study.shards_of("tiny")
+    assert recipes.features_of(study, "plain") == []
+    assert recipes.features_of(study, "two") == ["data/tiny/scattering/pca.dim=5-of-36.h5"]
+    assert recipes.features_of(study, "every") == recipes.shards_of(study, "tiny")
     assert [study.collections_of(id) for id in ("grid", "seen", "whole")] == [[], ["tiny"], ["tiny"]]
 
 
@@ -201,21 +202,26 @@ def test_a_reduction_is_named_by_what_is_not_at_its_default(image_config, params
     dataset = study.datasets["every"]
     assert dataset.reduction_slug == slug
     assert re.fullmatch(WILDCARDS["reduction"], slug)
-    assert json.loads(study.reduction("tiny", slug)) == {"path_maximum": True, "centre": True, "dim": 500, **params}
+    assert json.loads(recipes.reduction_recipe(study, "tiny", slug)) == {
+        "path_maximum": True,
+        "centre": True,
+        "dim": 500,
+        **params,
+    }
 
 
 def test_datasets_that_differ_in_their_classes_share_a_reduction(image_config):
     generator = {"name": "images", "collection": "tiny", "classes": [1, 2], "dim": 5}
     study = load(changed(image_config, "datasets.other", {**image_config["datasets"]["two"], "generator": generator}))
-    assert study.features_of("other") == study.features_of("two")
+    assert recipes.features_of(study, "other") == recipes.features_of(study, "two")
 
 
 def test_features_do_not_depend_on_where_results_go_and_follow_the_data_folder(image_config):
     one, two = load(image_config), load(changed(image_config, "results", "elsewhere"))
-    assert one.features_of("two") == two.features_of("two")
+    assert recipes.features_of(one, "two") == recipes.features_of(two, "two")
     assert one.paths.data != two.paths.data
     moved = load(changed(image_config, "data", "/store/"))
-    assert moved.features_of("two") == ["/store/tiny/scattering/pca.dim=5-of-36.h5"]
+    assert recipes.features_of(moved, "two") == ["/store/tiny/scattering/pca.dim=5-of-36.h5"]
     assert moved.paths.source.format(images="tiny") == "/store/tiny/source.json"
 
 
@@ -223,24 +229,24 @@ def test_recipes_of_images_name_everything_that_counts(image_config):
     tiny = image_config["images"]["tiny"]
     tiny["features"] = {"name": "scattering", "angles": 4}
     study = load(image_config)
-    fetched = json.loads(study.images_recipe("tiny"))
+    fetched = json.loads(recipes.images_recipe(study, "tiny"))
     assert [(source["name"], source["params"]) for source in fetched["sources"]] == [
         ("npm", {"package": "tiny@1.0.0"}),
         ("debian", {"package": "tiny"}),
     ]
     assert (fetched["counts"], fetched["sha256"], fetched["folder"]) == (tiny["counts"], tiny["sha256"], None)
-    shard = json.loads(study.shard_recipe("tiny", "00030-00035"))
+    shard = json.loads(recipes.shard_recipe(study, "tiny", "00030-00035"))
     assert (shard["first"], shard["last"], shard["sha256"]) == (30, 35, tiny["sha256"])
     assert shard["part"]["params"] == {"scales": 3, "angles": 4, "side": 32}
-    assert study.shards_of("tiny")[0] == "data/tiny/scattering.angles=4/00000-00009.h5"
-    data = json.loads(study.data_recipe("two", 20, "t00-01"))
+    assert recipes.shards_of(study, "tiny")[0] == "data/tiny/scattering.angles=4/00000-00009.h5"
+    data = json.loads(recipes.data_recipe(study, "two", 20, "t00-01"))
     assert (data["n_clusters"], data["part"]["params"]["classes"]) == (2, [0, 2])
 
 
 @pytest.mark.parametrize("experiment", ["grid", "seen", "whole"])
 def test_a_fragment_keeps_the_images_of_its_experiment_alone(image_config, experiment):
     study = load(changed(image_config, "images.spare", image_config["images"]["tiny"]))
-    fragment = json.loads(study.fragment(experiment))
+    fragment = json.loads(recipes.fragment(study, experiment))
     assert set(fragment["images"]) == set(study.collections_of(experiment))
     again = load(fragment)
     assert [run.wildcards for run in again.experiments[experiment].runs()] == [

@@ -34,17 +34,20 @@ def test_every_path_extends_the_one_before():
         "dataset": "d", "n": 60, "block": "t00-01", "selector": "uniform", "m": 9, "coder": "lasso.lam=10",
         "embedder": "landmark_svd", "clusterer": "kmeans",
     }  # fmt: skip
-    made = [
-        getattr(paths, s).format(**wildcards) for s in ("data", "landmarks", "codes", "embedding", "labels", "scores")
-    ]
+    made = [paths.artifact(name).format(**wildcards) for name in ("data", "landmarks", "codes", "embedding", "labels")]
     assert made == [
         "out/d/n60/t00-01/data.h5",
         "out/d/n60/t00-01/uniform-m9/landmarks.h5",
         "out/d/n60/t00-01/uniform-m9/lasso.lam=10/codes.h5",
         "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/embedding.h5",
         "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/kmeans/labels.h5",
-        "out/d/n60/t00-01/uniform-m9/lasso.lam=10/landmark_svd/kmeans/scores.h5",
     ]
+    wildcards["chain"] = "uniform-m9/lasso.lam=10/landmark_svd/kmeans"
+    assert re.fullmatch(WILDCARDS["chain"], wildcards["chain"])
+    assert paths.artifacts_of(wildcards) == made[1:]
+    assert paths.scores.format(**wildcards) == made[-1].replace("labels.h5", "scores.h5")
+    assert paths.artifact("clusters").format(**wildcards, method="kmeans") == "out/d/n60/t00-01/kmeans/clusters.h5"
+    assert paths.artifacts_of({**wildcards, "chain": "kmeans"}) == ["out/d/n60/t00-01/kmeans/clusters.h5"]
     assert paths.experiment("a.csv") == "out/experiments/{experiment}/a.csv"
     assert log_of(paths.data).endswith("/data.log")
 

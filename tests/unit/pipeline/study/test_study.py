@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import MISSING, REPO, changed, problems_of
 
+from lssc.errors import ConfigError
+from lssc.pipeline.study import recipes, results, sizes
+from lssc.pipeline.study.load import load
+from lssc.pipeline.study.model import Part
 from lssc.pipeline.study.paths import WILDCARDS
-from lssc.pipeline.study.recipes import ConfigError, Part, load
 
 
 def runs_of(study, experiments=None):
@@ -87,7 +90,7 @@ ERRORS = [
     ("datasets.plain.generator", 5, "{at}: 5 must be a name, or a mapping with a name and parameters"),
     ("methods.fsc.coder", {"lam": 10}, '{at}: {{"lam": 10}} must be a name, or a mapping with a name and parameters'),
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
-    ("methods.fsc.refiner", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, selector"),
+    ("methods.fsc.refinr", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, method, selector"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 0}, "{at}.n_init: 0 must be at least 1"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 10**9}, "{at}.n_init: 1000000000 must be at most 100,000"),
     ("block", 0, "{at}: 0 must be at least 1"),
@@ -126,9 +129,9 @@ def test_the_extremes_that_still_make_sense_are_allowed(small_config):
 def test_sizes_are_checked_for_the_experiments_that_run_or_are_asked_for(small_config):
     config = changed(small_config, "experiments.sweeping.m", [999])
     study = load(config)
-    study.require_sizes("line")
+    sizes.require_sizes(study, "line")
     with pytest.raises(ConfigError, match=r"^config: experiments.sweeping.m: 999 landmarks requested from n=30 .*$"):
-        study.require_sizes("sweeping")
+        sizes.require_sizes(study, "sweeping")
     assert len(problems_of(changed(config, "run", ["grid", "sweeping"]))) == 1
 
 
@@ -151,17 +154,20 @@ def test_a_held_value_must_be_among_those_swept(small_config):
 
 def test_a_figure_without_any_method_of_its_experiment_is_not_drawn(small_config):
     study = load(changed(small_config, "experiments.line.methods", ["esc"]))
-    assert [Path(path).name for path in study.figures_of("line")] == ["stages.pdf", "stages.png", "stages.csv"]
+    assert [Path(path).name for path in results.figures_of(study, "line")] == ["stages.pdf", "stages.png", "stages.csv"]
 
 
 def test_runtimes_by_stage_are_drawn_for_every_experiment_but_sweeps(small_config):
-    assert load(small_config).with_figures == ["grid", "line"]
+    assert [id for id in load(small_config).experiments if results.figures_of(load(small_config), id)] == [
+        "grid",
+        "line",
+    ]
 
 
 def test_no_figure_may_have_the_name_of_the_runtimes_by_stage(small_config):
     config = changed(small_config, "experiments.line.figures.stages", {"x": "m", "y": "accuracy"})
     [line] = problems_of(changed(config, "run", ["line"]))
-    assert line.startswith("config: experiments.line.figures.stages: the name of the figure of runtimes by stage")
+    assert line.startswith("config: experiments.line.figures.stages: the name of the figure of runtimes by step")
 
 
 def test_a_sweep_with_figures_is_refused(small_config):
@@ -245,7 +251,7 @@ def test_any_other_folder_is_up_to_the_user(small_config, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     study = load(changed(small_config, "results", folder))
     inside = Path(folder).resolve()
-    assert all(Path(path).resolve().is_relative_to(inside) for path in study.results_of("grid"))
+    assert all(Path(path).resolve().is_relative_to(inside) for path in results.results_of(study, "grid"))
 
 
 def test_a_long_id_has_no_file_to_fit(small_config):
@@ -259,7 +265,7 @@ def test_what_one_job_could_not_be_told_is_refused(small_config):
     assert load(changed(config, "experiments.line.block", 100))
     config = changed(config, "experiments.line.compare", ["fsc", "esc"])
     [line] = problems_of(changed(config, "experiments.line.block", 1))
-    assert line == "config: experiments.line.compare: more than one job can be told; take larger blocks"
+    assert line == "config: experiments.line.compare: too long for the command of one job; use larger blocks"
 
 
 def test_of_a_great_many_problems_the_first_are_told(small_config):
@@ -308,7 +314,7 @@ def test_slugs_write_booleans_in_small_letters_and_sort_parameters():
 
 def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
     study = load(small_config)
-    recipe = json.loads(study.part_recipe("coder", "lasso.lam=10", 30, "t00-01"))
+    recipe = json.loads(recipes.part_recipe(study, "coder", "lasso.lam=10", 30, "t00-01"))
     assert recipe == {
         "seed": 1,
         "n": 30,
@@ -319,7 +325,7 @@ def test_whole_numbers_become_floats_where_the_parameter_is_one(small_config):
             "params": {"lam": 10.0, "exclude_self": True, "precision": "double"},
         },
     }
-    assert "10.0" in study.part_recipe("coder", "lasso.lam=10", 30, "t00-01")
+    assert "10.0" in recipes.part_recipe(study, "coder", "lasso.lam=10", 30, "t00-01")
 
 
 def test_the_grid_has_a_run_for_every_method_size_and_block(small_config):
@@ -343,7 +349,7 @@ def test_a_sweep_has_a_run_for_every_combination(small_config):
     assert len(fsc) == 2 * 2 * 2
     assert {"dataset": "raw", "lam": 5, "scale_rows": True} in fsc
     swept = next(m for m in methods if m.setting == {"dataset": "raw", "lam": 5, "scale_rows": True})
-    assert (swept.coder.params["lam"], swept.embedder.params["scale_rows"]) == (5.0, True)
+    assert (swept.value("coder.lam"), swept.value("embedder.scale_rows")) == (5.0, True)
     assert swept.value("lam") == 5.0
     assert swept.value("nothing") is None
 
@@ -351,11 +357,11 @@ def test_a_sweep_has_a_run_for_every_combination(small_config):
 def test_a_swept_parameter_reaches_every_part_that_has_it(small_config):
     config = changed(small_config, "experiments.sweeping.sweep", {"esc": {"lam": [7], "scale_rows": [True]}})
     method = load(config).experiments["sweeping"].methods[0]
-    assert (method.selector.params["lam"], method.coder.params["lam"]) == (7.0, 7.0)
+    assert (method.value("selector.lam"), method.value("coder.lam")) == (7.0, 7.0)
 
 
 def test_held_values_are_the_methods_own(small_config):
-    assert json.loads(load(small_config).held_values("sweeping")) == {
+    assert json.loads(recipes.held_values(load(small_config), "sweeping")) == {
         "fsc": {"scale_rows": False},
         "omp": {"scale_rows": True},
     }
@@ -367,7 +373,11 @@ def test_methods_that_share_a_stage_share_its_path(small_config):
     config = changed(small_config, "experiments.grid.methods", ["fsc", "two"])
     study = load(config)
     one, two = (
-        {study.paths.landmarks.format(**r.wildcards) for r in study.experiments["grid"].runs() if r.method.id == id}
+        {
+            study.paths.artifact("landmarks").format(**r.wildcards)
+            for r in study.experiments["grid"].runs()
+            if r.method.id == id
+        }
         for id in ("fsc", "two")
     )
     assert one == two
@@ -376,18 +386,18 @@ def test_methods_that_share_a_stage_share_its_path(small_config):
 @pytest.mark.parametrize("experiment", ["grid", "sweeping"])
 def test_a_fragment_is_a_config_that_gives_the_same_runs(small_config, experiment):
     study = load(small_config)
-    part = load(json.loads(study.fragment(experiment)))
+    part = load(json.loads(recipes.fragment(study, experiment)))
     assert part.run == (experiment,)
     assert runs_of(part, [experiment]) == runs_of(study, [experiment])
     assert part.paths == study.paths
 
 
 def test_a_fragment_does_not_change_with_what_its_experiment_does_not_use(small_config):
-    before = load(small_config).fragment("sweeping")
+    before = recipes.fragment(load(small_config), "sweeping")
     config = changed(small_config, "methods.esc.coder.lam", 77)
     config = changed(config, "experiments.grid.trials", 9)
-    assert load(config).fragment("sweeping") == before
-    assert load(changed(config, "methods.fsc.coder.lam", 77)).fragment("sweeping") != before
+    assert recipes.fragment(load(config), "sweeping") == before
+    assert recipes.fragment(load(changed(config, "methods.fsc.coder.lam", 77)), "sweeping") != before
 
 
 @pytest.mark.parametrize(
@@ -404,7 +414,7 @@ def test_a_fragment_can_be_loaded_whatever_overrides_there_are(small_config, whe
     small_config["datasets"]["spare"] = small_config["datasets"]["raw"]
     study = load(changed(changed(small_config, "experiments.grid.methods", ["fsc", "omp"]), where, value))
     for experiment in study.experiments:
-        load(json.loads(study.fragment(experiment)))
+        load(json.loads(recipes.fragment(study, experiment)))
 
 
 @pytest.mark.parametrize("which", ["paper_config", "demo_config"])
@@ -414,16 +424,16 @@ def test_the_configs_of_this_project_load_and_give_paths_that_snakemake_can_read
         assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
         assert (("selector", wildcards["selector"])) in study.parts
     for experiment in study.run:
-        assert runs_of(load(json.loads(study.fragment(experiment)))) == runs_of(study, [experiment])
-        assert study.results_of(experiment)
+        assert runs_of(load(json.loads(recipes.fragment(study, experiment)))) == runs_of(study, [experiment])
+        assert results.results_of(study, experiment)
 
 
 def test_recipes_name_everything_a_stage_needs(small_config):
     study = load(small_config)
-    data = json.loads(study.data_recipe("raw", 30, "t00-01"))
+    data = json.loads(recipes.data_recipe(study, "raw", 30, "t00-01"))
     assert (data["n_clusters"], data["unit_norm"], data["part"]["params"]["noise"]) == (3, False, 0.2)
-    clusters = json.loads(study.part_recipe("clusterer", "kmeans", 30, "t00-01", n_clusters=3))
+    clusters = json.loads(recipes.part_recipe(study, "clusterer", "kmeans", 30, "t00-01", n_clusters=3))
     part = {"kind": "clusterer", "name": "kmeans", "params": {"n_init": 10, "max_iter": 100}}
     assert clusters == {"seed": 1, "n": 30, "block": "t00-01", "n_clusters": 3, "part": part}
-    figure = json.loads(study.figures_recipe("line"))["fig"]
+    figure = json.loads(recipes.figures_recipe(study, "line"))["fig"]
     assert (figure["x"], figure["y"], figure["methods"]) == ("m", "accuracy", ["fsc", "omp"])

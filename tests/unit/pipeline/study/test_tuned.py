@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study import recipes
+from lssc.pipeline.study.load import load
 from lssc.report.sweeps import best_settings
 
 REPO = Path(__file__).parents[4]
@@ -35,7 +36,7 @@ def table(sweep):
 
 def best(method, sweep):
     """The row of a sweep that speaks for a method, with its parameters and dataset; None if it was not swept."""
-    held = json.loads(STUDY.held_values(sweep))
+    held = json.loads(recipes.held_values(STUDY, sweep))
     id = STANDS_FOR.get(method.id, method.id)
     for row in best_settings(table(sweep), held):
         if row["method"] == id:

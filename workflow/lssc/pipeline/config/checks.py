@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import math
 import os
@@ -11,17 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from lssc.parts.params import text_hint
-from lssc.parts.registry import find, names, param_problems, suggest
+from lssc.parts.registry import Component, find, import_problem, names, param_problems, suggest
 from lssc.pipeline.config.plain import LARGEST, brief, place, plain_problems
+from lssc.pipeline.study.steps import CHAIN, DEFAULT_PARTS, KINDS, WHOLE
 
 SCHEMA = Path(__file__).parent / "schema.yaml"
-KINDS = ("selector", "coder", "embedder", "clusterer")
 # The folder that holds the library.
 LIBRARY = Path(__file__).resolve().parents[3]
 # Snakemake takes minutes to plan so many runs; so many paths fit into one command.
 MOST_RUNS, MOST_SHARDS = 100_000, 1_000
-# What a method takes if config names none.
-DEFAULTS = {"clusterer": "kmeans"}
+MISSING = object()
 
 
 def config_problems(config: Mapping[str, Any]) -> list[str]:
@@ -119,8 +119,11 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
-        for kind in KINDS:
-            problems += _part_problems(f"methods.{id}.{kind}", kind, part_entry(entry, kind))
+        if wrong := _kinds_problems(f"methods.{id}", entry):
+            problems += wrong
+            continue
+        for kind, part in part_entries(entry).items():
+            problems += _part_problems(f"methods.{id}.{kind}", kind, part)
         problems += _pairing_problems(f"methods.{id}", entry)
     for where, name, table in _references(config):
         if name not in config[table]:
@@ -175,15 +178,26 @@ def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> lis
     return [f"{where}.{key}: {problem}" for key, problem in param_problems(part, _given(entry), {}).items()]
 
 
+def _kinds_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
+    """Kinds of parts that a method misses, or cannot have."""
+    unknown = [key for key in entry if key not in ("label", *KINDS)]
+    if unknown:
+        return [f"{where}.{key}: unknown key; {suggest(key, ('label', *KINDS))}" for key in unknown]
+    if WHOLE.kind in entry:
+        others = [step.kind for step in CHAIN if step.kind in entry]
+        return [f"{where}.{kind}: a whole method has no {kind}; remove it, or {WHOLE.kind!r}" for kind in others]
+    wanted = [step.kind for step in CHAIN if not step.optional and step.kind not in DEFAULT_PARTS]
+    return [f"{where}.{kind}: missing" for kind in wanted if kind not in entry]
+
+
 def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
     """Parts that need every point to be a landmark, beside a selector that leaves points out."""
-    selector = _name(entry["selector"])
-    if selector == "all":
+    if WHOLE.kind in entry or (selector := _name(entry["selector"])) == "all":
         return []
     return [
         f"{where}.{kind}: {name!r} needs all points as landmarks; use selector 'all', not {selector!r}"
-        for kind, name in (("coder", _name(entry["coder"])), ("embedder", _name(entry["embedder"])))
-        if name in names(kind) and find(kind, name).needs_all
+        for kind, part in part_entries(entry).items()
+        if (name := _name(part)) in names(kind) and not import_problem(kind, name) and find(kind, name).needs_all
     ]
 
 
@@ -209,7 +223,7 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
         for method, grid in entry.get("sweep", {}).items():
             held, given = entry.get("held", ()), params.get(method, {})
             problems += _grid_problems(f"{at}.sweep.{method}", config["methods"][method], grid, held, given)
-    # Two parts of a method may share a parameter, and would say the same.
+    # Parts that share a parameter report the same problem.
     return list(dict.fromkeys(problems))
 
 
@@ -253,27 +267,58 @@ def _holds(folder: str, path: str) -> bool:
 def _grid_problems(
     at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: Sequence[str], params: Mapping[str, Any]
 ) -> list[str]:
-    """Sweep keys that no part of the method takes, and values they cannot have; `params` go before the method's own."""
+    """Swept keys that no part of the method takes, and values they cannot have; `params` override the method's own."""
+    parts = {kind: (find(kind, _name(entry)), _given(entry)) for kind, entry in part_entries(method).items()}
     problems = []
-    entries = {kind: part_entry(method, kind) for kind in KINDS}
-    parts = {find(kind, _name(entry)): _given(entry) for kind, entry in entries.items()}
-    own = {key: value for part, given in parts.items() for key, value in {**part.defaults, **given}.items()}
-    own |= params
     for key, values in grid.items():
-        if key != "dataset" and key not in own:
-            problems.append(f"{at}.{key}: no part of the method has it; {suggest(key, {*own, 'dataset'})}")
-        elif key in held and own[key] not in values:
-            problems.append(f"{at}.{key}: held at {own[key]!r}, which must be among the values")
-        for (part, given), value in itertools.product(parts.items(), values):
-            if key in part.defaults:
-                found = param_problems(part, {**given, key: value}, {})
-                problems += [f"{at}.{key}: {problem}" for problem in found.values()]
+        if key == "dataset":
+            continue
+        name, owners = key.rpartition(".")[2], _owners(key, parts)
+        if problem := _address_problem(key, owners, parts):
+            problems.append(f"{at}.{key}: {problem}")
+            continue
+        part, given = parts[owners[0]]
+        own = params.get(key, {**part.defaults, **given}[name])
+        if key in held and own not in values:
+            problems.append(f"{at}.{key}: held at {own!r}, which must be among the values")
+        for kind, value in itertools.product(owners, values):
+            part, given = parts[kind]
+            problems += [f"{at}.{key}: {p}" for p in param_problems(part, {**given, name: value}, {}).values()]
     return problems
 
 
-def part_entry(method: Mapping[str, Any], kind: str) -> str | Mapping[str, Any]:
-    """What config says of a part of a method."""
-    return method.get(kind, DEFAULTS.get(kind))
+Parts = Mapping[str, tuple[Component, Mapping[str, Any]]]
+
+
+def _owners(key: str, parts: Parts) -> list[str]:
+    """The kinds of parts that `lam` or `coder.lam` addresses."""
+    kind, _, name = key.rpartition(".")
+    return [own for own, (part, _) in parts.items() if name in part.defaults and kind in ("", own)]
+
+
+def _address_problem(key: str, owners: Sequence[str], parts: Parts) -> str | None:
+    """Why a key addresses no parameter, or several.
+
+    A parameter without default that the method gives the same value in several parts, as ESC does with lam, counts as
+    one.
+    """
+    name = key.rpartition(".")[2]
+    if not owners:
+        known = {param for part, _ in parts.values() for param in part.defaults} | {"dataset"}
+        return f"no part of the method has it; {suggest(key, known)}"
+    values = [parts[kind][1].get(name, MISSING) for kind in owners]
+    required = all(parts[kind][0].defaults[name] is inspect.Parameter.empty for kind in owners)
+    if len(owners) == 1 or (required and all(value == values[0] for value in values)):
+        return None
+    return f"{' and '.join(owners)} both have it; write {' or '.join(f'{kind}.{name}' for kind in owners)}"
+
+
+def part_entries(method: Mapping[str, Any]) -> dict[str, str | Mapping[str, Any]]:
+    """Kind -> config entry of each part of a method, in the order of the steps."""
+    if WHOLE.kind in method:
+        return {WHOLE.kind: method[WHOLE.kind]}
+    entries = {step.kind: method.get(step.kind, DEFAULT_PARTS.get(step.kind)) for step in CHAIN}
+    return {kind: entry for kind, entry in entries.items() if entry is not None}
 
 
 def _name(entry: str | Mapping[str, Any]) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from lssc.errors import ConfigError
 from lssc.pipeline.config.plain import plain_problems
-from lssc.pipeline.study.recipes import ConfigError
 
 # Keys that Snakemake would act on before our checks see them.
 NOT_OURS = {

@@ -23,8 +23,9 @@ from lssc.pipeline.snakemake.resources import Limits, expected_seconds, group_mi
 from lssc.pipeline.store.files import write_text
 from lssc.pipeline.store.heads import is_made_by
 from lssc.pipeline.store.locks import FOLDERS_VARIABLE, RUN_VARIABLE, allowed_to_write
+from lssc.pipeline.study.model import Study
 from lssc.pipeline.study.paths import LAST_CONFIG
-from lssc.pipeline.study.recipes import Study
+from lssc.pipeline.study.results import folders_of
 
 # Seconds that jobs have to end by themselves after Ctrl-C, before they are killed.
 INTERRUPT_SECONDS = 3
@@ -105,7 +106,7 @@ def _job_on_node(**_: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def _alone(workflow: Any, study: Study, *, remote: bool = False) -> Iterator[str]:
     """Own the folders; yields the id of the run. Errors that a user can mend end Snakemake with one line."""
-    folders = study.folders_of(study.experiments if workflow.dag_settings.targets else study.run)
+    folders = folders_of(study, study.experiments if workflow.dag_settings.targets else study.run)
     try:
         with claim_folders(folders, remote=remote, warn=logger.warning) as run, _noting_interrupts(run):
             yield run

@@ -30,8 +30,8 @@ def read_config_as_data() -> None:
     from snakemake.common import configfile
 
     def read(path: str | Path, filetype: str = "Config") -> dict[str, Any]:
+        from lssc.errors import ConfigError
         from lssc.pipeline.config.files import read_config
-        from lssc.pipeline.study.recipes import ConfigError
 
         try:
             return read_config(path)

@@ -18,7 +18,9 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from lssc.pipeline.study.blocks import Block
-from lssc.pipeline.study.recipes import Part, Study
+from lssc.pipeline.study.model import Part, Study
+from lssc.pipeline.study.recipes import reduction_recipe
+from lssc.pipeline.study.steps import STEPS
 from lssc.types import HELD
 
 MIB = 2**20
@@ -157,6 +159,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
         lambda j: 32 * j.F**2 + 12 * j.shard * j.F + 4 * j.N * j.D,
         lambda j: _moments(j, j.N),
     ),
+    ("apply_method", None): Cost(NUMBA, lambda j: 3 * j.X, lambda j: 1e-7 * j.n * j.D * j.K, 500),
     ("select_landmarks", "all"): Cost(PLAIN, lambda j: j.X),
     ("select_landmarks", "uniform"): Cost(PLAIN, lambda j: j.read),
     ("select_landmarks", "kmedoids"): Cost(
@@ -271,10 +274,7 @@ WIDE = 4096
 KINDS = {
     "featurise_images": "features",
     "generate_data": "dataset",
-    "select_landmarks": "selector",
-    "code_points": "coder",
-    "embed_points": "embedder",
-    "cluster_points": "clusterer",
+    **{step.rule: step.kind for step in STEPS},
 }
 
 
@@ -357,7 +357,9 @@ def _job(study: Study, wildcards: Mapping[str, str]) -> Job:
         return Job(n=max(study.experiments[id].ns), **drawn)
     if id := wildcards.get("images"):
         reduction = wildcards.get("reduction")
-        return Job(D=json.loads(study.reduction(id, reduction))["dim"] if reduction else 0, **_images(study, id))
+        return Job(
+            D=json.loads(reduction_recipe(study, id, reduction))["dim"] if reduction else 0, **_images(study, id)
+        )
     return _run(study, wildcards) if wildcards.get("dataset") else Job()
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import Record, csr_arrays
 from lssc.pipeline.trials import Trial, run_stage
 
@@ -12,12 +11,10 @@ def code_points(trial: Trial) -> Record:
     least = trial.n if trial.part.needs_all else 1
     fit = len(np.unique(indices)) == len(indices) >= least
     trial.inputs["landmarks"].require(fit, f"has {len(indices)} landmarks; needs {least} or more, each once")
-    rng = trial.rng("codes", trial.part.name)
-    given = {"n_clusters": trial.recipe["n_clusters"], "rng": rng, "threads": trial.threads}
-    codes, spent = timed(trial.part, X, indices, **given, **trial.params)
+    codes, spent = trial.run_part(X, indices, m=len(indices), rng=trial.rng("codes", trial.part.name))
     uncoded = {"n_uncoded": int((np.diff(codes.matrix.indptr) == 0).sum())}
     return Record(csr_arrays("codes", codes.matrix), {**codes.info, **uncoded, **spent})
 
 
 if __name__ == "__main__":
-    run_stage(code_points, inputs=("data", "landmarks"))
+    run_stage(code_points)

@@ -1,6 +1,5 @@
 """Give every point spectral coordinates, from the codes."""
 
-from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import Record
 from lssc.pipeline.trials import Trial, run_stage
 
@@ -10,10 +9,9 @@ def embed_points(trial: Trial) -> Record:
     least = trial.n if trial.part.needs_all else trial.recipe["n_clusters"]
     fits = least <= codes.shape[1] <= trial.n
     trial.inputs["codes"].require(fits, f"has codes of {codes.shape[1]} landmarks, which cannot be embedded")
-    rng = trial.rng("embedding")
-    embedding, spent = timed(trial.part, codes, n_clusters=trial.recipe["n_clusters"], rng=rng, **trial.params)
+    embedding, spent = trial.run_part(codes, rng=trial.rng("embedding"))
     return Record({"vectors": embedding.vectors, "values": embedding.values}, {**embedding.info, **spent})
 
 
 if __name__ == "__main__":
-    run_stage(embed_points, inputs=("codes",))
+    run_stage(embed_points)

@@ -1,14 +1,13 @@
-"""Every path pattern of the pipeline, in one place.
-
-One folder per stage, so that methods share the stages they have in common.
-"""
+"""Every path pattern of the pipeline. One folder level per step, so that methods share their common steps."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from lssc.pipeline.study.blocks import PATTERN
+from lssc.pipeline.study.steps import KINDS, route_to, step_of, steps_of_chain
 
 # In the results folder: the config of the last run, written when a run starts.
 LAST_CONFIG = "config.json"
@@ -20,10 +19,8 @@ WILDCARDS = {
     "n": r"\d+",
     "m": r"\d+",
     "block": PATTERN,
-    "selector": PART,
-    "coder": PART,
-    "embedder": PART,
-    "clusterer": PART,
+    **dict.fromkeys(KINDS, PART),
+    "chain": rf"{PART}(?:-m\d+)?(?:/{PART})*",
     "images": ID,
     "features": PART,
     "shard": r"\d+-\d+",
@@ -55,37 +52,40 @@ class Paths:
         return self.images("{features}/{reduction}-of-{size}.h5")
 
     @property
+    def _trials(self) -> str:
+        return f"{self.root}/{{dataset}}/n{{n}}/{{block}}"
+
+    @property
     def data(self) -> str:
-        return f"{self.root}/{{dataset}}/n{{n}}/{{block}}/data.h5"
+        return f"{self._trials}/data.h5"
 
-    @property
-    def landmarks(self) -> str:
-        return self.data.replace("data.h5", "{selector}-m{m}/landmarks.h5")
-
-    @property
-    def codes(self) -> str:
-        return self.landmarks.replace("landmarks.h5", "{coder}/codes.h5")
-
-    @property
-    def embedding(self) -> str:
-        return self.codes.replace("codes.h5", "{embedder}/embedding.h5")
-
-    @property
-    def labels(self) -> str:
-        return self.embedding.replace("embedding.h5", "{clusterer}/labels.h5")
+    def artifact(self, name: str) -> str:
+        """The pattern of `data` or of what a step makes."""
+        if name == "data":
+            return self.data
+        levels = [step.folder for step in route_to(step_of(name))]
+        return "/".join([self._trials, *levels, f"{name}.h5"])
 
     @property
     def scores(self) -> str:
-        return self.labels.replace("labels.h5", "scores.h5")
+        """`chain` stands for the folder levels of all steps of a method."""
+        return f"{self._trials}/{{chain}}/scores.h5"
+
+    def artifacts_of(self, wildcards: Mapping[str, str]) -> list[str]:
+        """The artifacts of every step in `chain`, in order."""
+        folders, files = wildcards["chain"].split("/"), []
+        for depth, step in enumerate(steps_of_chain(wildcards["chain"]), start=1):
+            files.append("/".join([self._trials.format(**wildcards), *folders[:depth], f"{step.makes}.h5"]))
+        return files
 
     @property
     def claims(self) -> str:
-        """What became of the paper's claims."""
+        """Claims with their verdicts and findings."""
         return f"{self.root}/claims.json"
 
     @property
     def findings(self) -> str:
-        """The numbers behind them."""
+        """The findings alone, as a table."""
         return f"{self.root}/claims.csv"
 
     @property
@@ -97,5 +97,5 @@ class Paths:
 
 
 def log_of(pattern: str) -> str:
-    """Where a stage that makes this file writes its log."""
+    """The log of the job that makes this file."""
     return str(Path(pattern).with_suffix(".log"))

@@ -30,7 +30,7 @@ def load_trial(wanted: Mapping[str, Any], images: Images) -> Shown:
     truth = array("data", "labels", below=len(names))
     n = len(truth)
     pixels = images.pixels[array("data", "origin", rows=n, below=len(images.pixels))]
-    found = matched(truth, array("labels", "labels", rows=n, below=len(names)), len(names))
+    found = matched(truth, array("result", "labels", rows=n, below=len(names)), len(names))
     landmarks, vectors = array("landmarks", "indices", below=n), array("embedding", "vectors", rows=n)
     return Shown(wanted["label"], pixels, truth, found, landmarks, vectors, names)
 

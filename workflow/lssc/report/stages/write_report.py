@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lssc.errors import telling
 from lssc.pipeline.store.files import read_text, write_text
-from lssc.pipeline.study.recipes import load
+from lssc.pipeline.study.load import load
 from lssc.report.page import page
 
 
