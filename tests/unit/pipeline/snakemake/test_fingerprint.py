@@ -60,7 +60,7 @@ def test_every_job_with_numerics_has_its_own_fingerprint():
         ("parts/params.py", r"\Z", "\n\nclass Even:\n    pass\n"),
         ("parts/registry.py", r"unknown \{kind\}", "no {kind}"),
         ("parts/coders/lasso.py", r"Annotated\[float, Above\(0\)\]", "float"),
-        ("report/curves.py", r"font_scale=1.15", "font_scale=1.5"),
+        ("report/curves.py", r"set_ylim\(top=1.0\)", "set_ylim(top=2.0)"),
         ("report/page.html", r"<h2>", "<h2 class='x'>"),
         ("pipeline/trials.py", r"def run_stage", "def run_a_stage"),
         ("errors.py", r"\Z", "\nEXTRA = 1\n"),
