@@ -8,6 +8,8 @@ export PYTHON CORES RESULTS ARCHIVE MNIST
 ON_PATH := PATH="$$PWD/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
+# VERBOSE=1 prints Snakemake's own messages, with a block for every job, instead of a progress bar.
+RUN := @$(ON_PATH) python -m snakemake --cores "$$CORES" $(if $(VERBOSE),--logger-lssc-show-jobs)
 
 .PHONY: demo digits scale check test test-crash test-slurm paper archive repeat lint bench keep docs lock help
 
@@ -28,36 +30,38 @@ help:
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
+	@echo "demo, digits, scale and paper take CORES=4 (default: all cores) and VERBOSE=1 (Snakemake's block for every job)"
 
 # The marker is written last, so that an interrupted install is taken up again.
 $(READY): envs/requirements.lock pyproject.toml
 	@"$$PYTHON" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 		|| { echo "lssc needs Python 3.11; call make with PYTHON=/path/to/python3.11" >&2; exit 1; }
-	"$$PYTHON" -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --require-hashes -r envs/requirements.lock
-	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@echo "installing into $(VENV), in a few minutes"
+	@"$$PYTHON" -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Numba keeps what it compiled beside the source; here rather than in the first jobs.
 $(COMPILED): $(READY) $(wildcard workflow/lssc/kernels/*.py)
+	@echo "compiling the kernels, in a minute or two"
 	@$(ON_PATH) python -m lssc.parts.compiling
 	@touch $@
 
 demo: $(COMPILED)
-	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/demo.yaml
-	@echo; echo "Figures, each with its table beside it:"
-	@ls results/demo/experiments/*/figures/*.png
-	@echo "All of it on one page: results/demo/report.html"
+	$(RUN) --configfile config/demo.yaml
+	@echo "all on one page: results/demo/report.html"
+	@echo "figures, each with its table: results/demo/experiments/*/figures"
 
 digits: $(COMPILED)
-	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/digits.yaml
-	@echo; echo "Figures and pictures:"
-	@ls results/digits/experiments/mnist/figures/*.png results/digits/experiments/mnist/pictures/*.png
+	$(RUN) --configfile config/digits.yaml
+	@echo "all on one page: results/digits/report.html"
+	@echo "figures and pictures: results/digits/experiments/mnist"
 
 scale: $(COMPILED)
-	$(ON_PATH) python -m snakemake --cores "$$CORES" --configfile config/scale.yaml
-	@echo; echo "Figures and tables:"
-	@ls results/scale/experiments/scale/figures/*.png results/scale/experiments/scale/*.csv
+	$(RUN) --configfile config/scale.yaml
+	@echo "all on one page: results/scale/report.html"
+	@echo "figures and tables: results/scale/experiments/scale"
 
 # Two workers, one file at a time: tests of a file share its fixtures.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
@@ -80,8 +84,8 @@ test-slurm: $(COMPILED)
 	$(ON_PATH) python -m pytest -m slurm tests/slurm
 
 paper: $(COMPILED)
-	$(ON_PATH) python -m snakemake --cores "$$CORES"
-	@echo "Verdicts, figures, parameters and versions on one page: results/report.html"
+	$(RUN)
+	@echo "verdicts, figures, parameters and versions on one page: results/report.html"
 
 archive: $(READY)
 	$(ON_PATH) python -m lssc.report.archive pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"
@@ -97,7 +101,7 @@ repeat: $(READY)
 else
 repeat: $(COMPILED)
 	@test -f ../SHA256SUMS || { echo "which archive? make repeat ARCHIVE=FILE" >&2; exit 1; }
-	-$(ON_PATH) python -m snakemake --cores "$$CORES" --replace-workflow-config --configfile ../config.yaml
+	-$(RUN) --replace-workflow-config --configfile ../config.yaml
 	$(ON_PATH) python -m lssc.report.archive compare ../results results
 endif
 

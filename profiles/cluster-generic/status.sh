@@ -1,11 +1,11 @@
 #!/bin/sh
 # The state of one Slurm job: running (or still queued), success or failed.
-# A queue that does not answer says nothing of a job. One that does not know it any more leaves it to accounting, and a job
-# that nobody knows has failed: its files are made again.
-if said=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>&1); then
-    state=$(printf '%s' "$said" | tail -n 1) # behind any warning
+# If the queue does not answer, the job counts as running. If the queue has forgotten the job, accounting decides; a job that
+# accounting does not know either has failed, and its files are made again.
+if answer=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>&1); then
+    state=$(printf '%s' "$answer" | tail -n 1) # behind any warning
 else
-    case $said in
+    case $answer in
         *"Invalid job id"*) state= ;;
         *) state=UNREACHABLE ;;
     esac

@@ -1,4 +1,4 @@
-"""The runs of the workflow's tests serve here, too."""
+"""Fixtures shared with the workflow tests."""
 
 from tests.workflow.conftest import finished, pipeline
 

@@ -1,6 +1,6 @@
-"""Runs that are killed, crowded out or given damaged files end with the same scores as one left in peace.
+"""Runs that are killed, meet damaged files or run out of disk end with the same scores as an undisturbed run.
 
-Every test ends with the command it began with: nothing is unlocked, forced or cleaned up in between.
+Every test repeats one command: nothing is unlocked, forced or cleaned up in between.
 """
 
 import contextlib
@@ -8,7 +8,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,10 +16,9 @@ import psutil
 import pytest
 
 from lssc.pipeline.store.locks import RUN_VARIABLE, read_owner
-from tests.workflow.conftest import Pipeline, jobs
+from tests.workflow.conftest import SCORES, Pipeline, environment, jobs
 
-ROUNDS = 25
-SCORES = "results/experiments/landmarks/scores.csv"
+N_KILLS = 25
 
 
 @pytest.fixture
@@ -30,7 +28,7 @@ def fresh(tmp_path):
 
 @pytest.fixture
 def begin():
-    """Start a run in a process group of its own; whatever is left of it is killed at the end of the test."""
+    """Starts a run in a process group of its own, which is killed at the end of the test."""
     started = []
 
     def start(pipeline: Pipeline, *options: str) -> subprocess.Popen:
@@ -46,52 +44,48 @@ def begin():
         kill_group(process)
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
 def kill_group(process: subprocess.Popen) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def wait_for(what, seconds: float = 120):
-    """The first truth that `what` returns."""
+def wait_for(condition, seconds: float = 120):
+    """The first true value that `condition` returns."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if found := what():
-            return found
+        if value := condition():
+            return value
         time.sleep(0.02)
-    raise AssertionError(f"not seen in {seconds} s")
+    raise AssertionError(f"not true within {seconds} s")
 
 
 def jobs_of(pipeline: Pipeline) -> list[psutil.Process]:
-    """The processes of the run that owns, or owned last, the results."""
-    owner, found = read_owner(pipeline.folder / "results"), []
+    """The processes of the run that owns the results or owned them last."""
+    owner, processes = read_owner(pipeline.folder / "results"), []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if owner and process.environ().get(RUN_VARIABLE) == owner.id and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def check_same(pipeline: Pipeline, finished: Pipeline) -> None:
     assert pipeline.scores() == finished.scores()
-    # Labels that were damaged when their scores were known already are not needed any more.
-    theirs = finished.labels()
+    # Damaged labels are not made again if their scores are there.
+    expected = finished.labels()
     for name, value in pipeline.labels().items():
-        np.testing.assert_array_equal(value, theirs[name], err_msg=str(name))
+        np.testing.assert_array_equal(value, expected[name], err_msg=str(name))
 
 
-def made(pipeline: Pipeline) -> list[Path]:
-    """Everything a run keeps."""
+def results(pipeline: Pipeline) -> list[Path]:
+    """All files that a run keeps."""
     kinds = ("h5", "csv", "json", "png", "pdf", "html")
     return sorted(p for kind in kinds for p in pipeline.folder.glob(f"results/**/*.{kind}"))
 
 
-def harm(path: Path, chance: random.Random) -> None:
-    """Cut a file short, or turn over some of its bytes."""
+def damage(path: Path, chance: random.Random) -> None:
+    """Cut a file short or change some of its bytes."""
     content = bytearray(path.read_bytes())
     if chance.random() < 0.5:
         content = content[: chance.randrange(len(content) or 1)]
@@ -101,11 +95,11 @@ def harm(path: Path, chance: random.Random) -> None:
     path.write_bytes(content)
 
 
-def test_killed_again_and_again_with_files_damaged_in_between(fresh, finished, begin):
+def test_many_kills_and_damaged_files_change_no_score(fresh, finished, begin):
     seed = int.from_bytes(os.urandom(4), "little")
     chance = random.Random(seed)
-    kills, harmed, finishes = 0, [], 0
-    while kills < ROUNDS:
+    kills, damaged, finishes = 0, [], 0
+    while kills < N_KILLS:
         run = begin(fresh)
         try:
             run.wait(timeout=chance.uniform(0.2, 14))
@@ -113,23 +107,23 @@ def test_killed_again_and_again_with_files_damaged_in_between(fresh, finished, b
             kill_group(run)
             kills += 1
         else:
-            # Done in one go: there is nothing left to disturb. Once more, from nothing.
+            # The run ended before it was killed: start again from nothing.
             assert run.returncode == 0, (fresh.folder / "output").read_text()[-3000:]
             check_same(fresh, finished)
             finishes += 1
             subprocess.run(["rm", "-rf", str(fresh.folder / "results")], check=True)
-        if chance.random() < 0.5 and (files := made(fresh)):
-            harmed.append(chance.choice(files))
-            harm(harmed[-1], chance)
-    said = f"seed {seed}: {kills} kills, {finishes} runs that ended before, {len(harmed)} files damaged"
+        if chance.random() < 0.5 and (files := results(fresh)):
+            damaged.append(chance.choice(files))
+            damage(damaged[-1], chance)
+    summary = f"seed {seed}: {kills} kills, {finishes} runs that ended before, {len(damaged)} files damaged"
     done = fresh.run()
-    assert done.returncode == 0, f"{said}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, f"{summary}\n{done.stderr[-4000:]}"
     check_same(fresh, finished)
     assert "Nothing to be done" in (again := fresh.run()).stdout + again.stderr
-    print(said)
+    print(summary)
 
 
-def test_every_kind_of_file_is_mended_by_the_next_run(pipeline, finished):
+def test_the_next_run_rebuilds_every_kind_of_file(pipeline, finished):
     chance = random.Random(0)
     victims = [
         pipeline.artifacts("data")[0],
@@ -140,34 +134,33 @@ def test_every_kind_of_file_is_mended_by_the_next_run(pipeline, finished):
         pipeline.folder / "results/report.html",
     ]
     for victim in victims:
-        harm(victim, chance)
+        damage(victim, chance)
     done = pipeline.run()
     assert done.returncode == 0, done.stderr[-3000:]
     assert all(str(v.relative_to(pipeline.folder)) in done.stderr for v in victims)
     check_same(pipeline, finished)
-    # Data are not needed any more, and stay away until they are.
+    # Data and scores of a block are not needed, so they are not made again.
     assert all(v.exists() for v in victims[2:])
 
 
-def test_a_second_run_is_refused_and_harms_nothing(fresh, finished, begin):
+def test_a_second_run_is_refused_and_changes_nothing(fresh, finished, begin):
     first = begin(fresh)
     wait_for(lambda: fresh.artifacts("data"))
     for target in ([], [SCORES], ["results/experiments/points/scores.csv"]):
         second = fresh.run(*target)
         assert second.returncode != 0
-        told = [line for line in second.stderr.splitlines() if "another run is under way" in line]
-        assert len(told) == 1
-        assert f"process {first.pid} on" in told[0]
+        [message] = [line for line in second.stderr.splitlines() if "another run is under way" in line]
+        assert f"process {first.pid} on" in message
         assert "Traceback" not in second.stderr
         assert jobs(second) == {}
-    # Looking is allowed.
+    # A dry run is allowed.
     assert fresh.run("--dry-run").returncode == 0
     assert first.wait(timeout=300) == 0
     check_same(fresh, finished)
 
 
-def test_jobs_that_outlive_their_killed_run_are_ended_before_anything_is_written(fresh, finished, begin):
-    # A job that takes minutes: under way when its run is killed, and long after.
+def test_the_next_run_ends_jobs_of_a_killed_run(fresh, finished, begin):
+    # A job that takes minutes, longer than the run that is killed.
     fresh.experiment["n"] = [4000]
     fresh.experiment["methods"] = ["ssc_admm"]
     run = begin(fresh)
@@ -198,11 +191,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-def test_a_full_disk_is_told_and_the_run_goes_on_once_there_is_room(small_disk, finished):
+def test_reports_a_full_disk_and_continues_once_there_is_room(small_disk, finished):
     pipeline = Pipeline(small_disk / "run")
     ballast = small_disk / "ballast"
     pipeline.command()
-    # Before the first job, while Snakemake keeps its books, while jobs write.
+    # Full before the first job, while Snakemake writes its records, and while jobs write.
     for room in (0, 150_000, 500_000):
         fill(ballast, leave=room)
         done = pipeline.run()
@@ -220,7 +213,7 @@ def fill(path: Path, leave: int) -> None:
         file.write(bytes(free - leave))
 
 
-def test_results_that_cannot_be_written_are_told_with_one_line(small_disk, finished):
+def test_reports_a_read_only_results_folder_in_one_line(small_disk, finished):
     pipeline = Pipeline(small_disk / "run")
     subprocess.run(["cp", "-a", f"{finished.folder}/results", str(small_disk)], check=True)
     (pipeline.folder.parent / "work").mkdir()
@@ -233,16 +226,15 @@ def test_results_that_cannot_be_written_are_told_with_one_line(small_disk, finis
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     done = pipeline.run()
     assert done.returncode != 0
-    told = [line for line in done.stderr.splitlines() if "Read-only file system" in line]
-    assert len(told) == 1
-    assert str(small_disk / "results") in told[0]
+    [message] = [line for line in done.stderr.splitlines() if "Read-only file system" in line]
+    assert str(small_disk / "results") in message
     assert "Traceback" not in done.stderr
 
 
 def test_an_artifact_of_another_version_is_made_again(pipeline, finished):
     old = pipeline.artifacts("codes")[0]
     old.write_bytes(old.read_bytes().replace(b"lssc artifact 1 ", b"lssc artifact 9 ", 1))
-    # So that codes are needed.
+    # Without the files made from them, codes are needed.
     for path in [pipeline.folder / SCORES, *old.parent.glob("**/*.h5")]:
         if path != old:
             path.unlink()

@@ -1,4 +1,4 @@
-"""What a disturbed run has left is never taken for what another config would make, and a late job harms nobody."""
+"""Files left by a disturbed run are never taken for those of another config, and a late job changes nothing."""
 
 import fcntl
 import os
@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from lssc.pipeline.store.locks import lock
-from tests.crash.test_crash import begin, environment, wait_for
-from tests.workflow.conftest import REPO, Pipeline
+from tests.crash.test_crash import begin, wait_for
+from tests.workflow.conftest import REPO, SCORES, Pipeline, environment
 
 __all__ = ["begin"]
 
-OTHER = 77  # a seed
-TABLE = "results/experiments/landmarks/scores.csv"
-# Jobs that go through a queue of which the test says what becomes of them.
+OTHER_SEED = 77
+# A queue that refuses every job, and one that takes a job and never runs it.
 QUEUE = ("--profile", str(REPO / "profiles/cluster-generic"), "--retries", "0")
 REFUSES = (*QUEUE, "--cluster-generic-submit-cmd", "false #")
 LOSES = (*QUEUE, "--cluster-generic-submit-cmd", "echo 7 #", "--cluster-generic-status-cmd", "echo running #")
@@ -25,20 +24,20 @@ LOSES = (*QUEUE, "--cluster-generic-submit-cmd", "echo 7 #", "--cluster-generic-
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> Pipeline:
-    """One method, finished; tests must leave it as it is."""
+    """A finished run of one method; read-only."""
     return finish_small(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(scope="module")
 def other(tmp_path_factory) -> Pipeline:
-    """The same of another seed, from nothing."""
-    return finish_small(tmp_path_factory.mktemp("other"), seed=OTHER)
+    """A finished run of one method with another seed; read-only."""
+    return finish_small(tmp_path_factory.mktemp("other"), seed=OTHER_SEED)
 
 
 def finish_small(folder: Path, **config) -> Pipeline:
     pipeline = of_one_method(folder)
     pipeline.config |= config
-    pipeline.finish(TABLE)
+    pipeline.finish(SCORES)
     return pipeline
 
 
@@ -60,57 +59,57 @@ def test_the_seeds_differ(small, other):
 
 @pytest.fixture(autouse=True)
 def _empty_queue(tmp_path, monkeypatch):
-    """A queue that knows of nothing, whatever this machine has."""
+    """An empty queue, whatever this machine has."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/squeue").write_text("#!/bin/sh\n")
     (tmp_path / "bin/squeue").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
 
 
-def test_jobs_that_could_not_be_submitted_leave_nothing_that_looks_new(again, other):
-    again.config["seed"] = OTHER
-    assert again.run(TABLE, *REFUSES, cores=None).returncode != 0
-    again.finish(TABLE)
+def test_old_files_of_jobs_that_were_not_submitted_do_not_count_as_new(again, other):
+    again.config["seed"] = OTHER_SEED
+    assert again.run(SCORES, *REFUSES, cores=None).returncode != 0
+    again.finish(SCORES)
     assert again.scores() == other.scores()
 
 
-def test_what_was_made_while_nobody_kept_records_is_known_all_the_same(again, small, other):
+def test_artifacts_are_known_without_snakemakes_records(again, small, other):
     shutil.rmtree(again.folder / ".snakemake")
     made = {path: path.stat().st_mtime_ns for path in again.folder.glob("results/**/*.h5")}
-    # Tables cannot tell.
-    assert again.finish(TABLE) == {"gather_scores": 1}
+    # Tables do not name the job that made them.
+    assert again.finish(SCORES) == {"gather_scores": 1}
     assert made == {path: path.stat().st_mtime_ns for path in made}
     assert again.scores() == small.scores()
     shutil.rmtree(again.folder / ".snakemake")
-    again.config["seed"] = OTHER
-    again.finish(TABLE)
+    again.config["seed"] = OTHER_SEED
+    again.finish(SCORES)
     assert again.scores() == other.scores()
 
 
-def test_results_that_two_working_folders_share_are_of_the_config_that_ran_last(again, small, other, tmp_path):
+def test_results_shared_by_two_working_folders_follow_the_last_config(again, small, other, tmp_path):
     second = of_one_method(tmp_path / "second")
-    second.config |= {"seed": OTHER, "results": str(again.folder / "results")}
-    table = again.folder / TABLE
+    second.config |= {"seed": OTHER_SEED, "results": str(again.folder / "results")}
+    table = again.folder / SCORES
     second.finish(str(table))
     assert again.scores() == other.scores()
-    again.finish(TABLE)
+    again.finish(SCORES)
     assert again.scores() == small.scores()
 
 
-def test_whoever_leaves_parameters_out_gets_files_as_they_are(again):
-    again.config["seed"] = OTHER
+def test_without_the_trigger_params_files_stay_as_they_are(again):
+    again.config["seed"] = OTHER_SEED
     assert "generate_data" in again.planned()
-    done = again.run("--dry-run", "--rerun-triggers", "mtime", "--", TABLE)
+    done = again.run("--dry-run", "--rerun-triggers", "mtime", "--", SCORES)
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_a_job_of_a_killed_run_that_starts_late_leaves_everything_as_it_is(again, small, begin):
+def test_a_late_job_of_a_killed_run_changes_nothing(again, small, begin):
     shutil.rmtree(again.folder / "results")
-    run = begin(again, TABLE, *LOSES)
+    run = begin(again, SCORES, *LOSES)
     [script] = wait_for(lambda: submitted(again))
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
-    again.finish(TABLE)
+    again.finish(SCORES)
     made = contents(again)
     late = subprocess.run(["bash", script], capture_output=True, text=True, env=environment(), cwd=again.folder)
     assert late.returncode != 0
@@ -119,25 +118,25 @@ def test_a_job_of_a_killed_run_that_starts_late_leaves_everything_as_it_is(again
 
 
 def submitted(pipeline: Pipeline) -> list[Path]:
-    """Scripts of jobs, once the queue has said that it has them."""
-    told = "with external jobid '7'" in (pipeline.folder / "output").read_text()
-    return list(pipeline.folder.glob(".snakemake/tmp.*/*.sh")) if told else []
+    """Scripts of jobs that the queue has taken."""
+    is_submitted = "with external jobid '7'" in (pipeline.folder / "output").read_text()
+    return list(pipeline.folder.glob(".snakemake/tmp.*/*.sh")) if is_submitted else []
 
 
 def contents(pipeline: Pipeline) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in pipeline.folder.glob("results/**/*") if path.is_file()}
 
 
-def test_nothing_is_deleted_beside_a_run(again):
+def test_deletes_nothing_during_a_run(again):
     made = contents(again)
-    # As a run that is under way.
+    # Held as by a run that is under way.
     held = lock(again.folder / "results/.run", fcntl.LOCK_EX)
     done = again.run("--delete-all-output")
-    looked = again.run("--delete-all-output", "--dry-run")
+    dry = again.run("--delete-all-output", "--dry-run")
     os.close(held)
     assert done.returncode != 0
     assert "another run is under way" in done.stderr
-    assert looked.returncode == 0
+    assert dry.returncode == 0
     assert contents(again) == made
     assert again.run("--delete-all-output").returncode == 0
-    assert not (again.folder / TABLE).exists()
+    assert not (again.folder / SCORES).exists()

@@ -1,6 +1,6 @@
-"""A real Slurm of one node on loopback, from Debian's packages; called as a program it installs them.
+"""A real Slurm of one node on loopback, from Debian's packages; run as a program, this module installs them.
 
-It never touches a Slurm that is already there, and ends what it started by process id, whatever happens in between.
+It does not touch a Slurm that is already there, and ends only processes that it started.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import TypeVar
 import psutil
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge", "slurm-wlm-basic-plugins")
-# The standard place: steps within jobs would not see SLURM_CONF, which a job does not hand on.
+# The standard place: a job does not pass SLURM_CONF on to its steps.
 CONF = Path("/etc/slurm/slurm.conf")
-MARK = "# Written by lssc's make test-slurm, which takes it away again."
-MEMORY = 6000  # MB that jobs may share
-PATIENCE = 300  # seconds at most for anything that is waited for: a busy machine takes its time
+MARK = "# Written by lssc's make test-slurm, which deletes it at its end."
+MEMORY = 6000  # MB for all jobs together
+MAX_WAIT = 300  # seconds for any condition or command; a busy machine is slow
 
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Unavailable(Exception):
 
 
 def configuration(folder: Path) -> str:
-    """slurm.conf: jobs are bound to their CPUs, as on any cluster, and ended once they outgrow their memory."""
+    """slurm.conf: jobs are bound to their CPUs and killed if they exceed their memory."""
     host = socket.gethostname().split(".")[0]
     cpus = min(2, len(os.sched_getaffinity(0)))  # so few that jobs have to wait
     return f"""{MARK}
@@ -67,20 +67,20 @@ PartitionName=main Nodes=ALL Default=YES DefMemPerCPU=500 State=UP
 
 
 def refuse_others() -> None:
-    """A Slurm that is already here is somebody's."""
+    """Unavailable if this machine has a Slurm already."""
     if os.geteuid() != 0:
         raise Unavailable("starting Slurm takes root")
     if "SLURM_CONF" in os.environ or (shutil.which("scontrol") and succeeds("scontrol", "ping")):
         raise Unavailable("this machine is part of a Slurm cluster already")
     running = {process.info["name"] for process in psutil.process_iter(["name"])}
-    if found := sorted(running & {"slurmctld", "slurmd"}):
-        raise Unavailable(f"{' and '.join(found)} already run on this machine and are left alone")
+    if daemons := sorted(running & {"slurmctld", "slurmd"}):
+        raise Unavailable(f"{' and '.join(daemons)} already run on this machine and are left alone")
     if CONF.exists() and not CONF.read_text().startswith(MARK):
         raise Unavailable(f"{CONF} is not ours and is left alone; move it away to run these tests")
 
 
 def install() -> None:
-    """The packages that are missing, by apt."""
+    """Install missing packages by apt."""
     refuse_others()
     if all(map(shutil.which, ("slurmctld", "slurmd", "sbatch", "munged"))):
         return
@@ -93,32 +93,32 @@ def install() -> None:
             raise Unavailable(f"apt-get {command[0]} failed: {(done.stderr or done.stdout).strip().splitlines()[-1]}")
 
 
-def wait_until(holds: Callable[[], T], what: str) -> T:
-    """The first truth that comes back."""
-    end = time.monotonic() + PATIENCE
-    while not (found := holds()):
+def wait_until(condition: Callable[[], T], text: str) -> T:
+    """The first true value that `condition` returns."""
+    end = time.monotonic() + MAX_WAIT
+    while not (value := condition()):
         if time.monotonic() > end:
-            raise TimeoutError(f"{what}: not within {PATIENCE} s")
+            raise TimeoutError(f"{text}: not within {MAX_WAIT} s")
         time.sleep(0.1)
-    return found
+    return value
 
 
-def say(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a command of Slurm prints."""
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=MAX_WAIT).stdout.strip()
 
 
 def succeeds(*command: str) -> bool:
-    return subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode == 0
+    return subprocess.run(command, capture_output=True, timeout=MAX_WAIT).returncode == 0
 
 
 def die_with_parent() -> None:
-    """Runs in the child: the kernel ends it when this process is gone, even by kill -9."""
+    """Runs in the child: the kernel ends it when this process ends, even by kill -9."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 class Cluster:
-    """The daemons, from `with` to its end."""
+    """The daemons of a Slurm, which run within a `with` block."""
 
     def __init__(self) -> None:
         self.daemons: list[subprocess.Popen] = []
@@ -147,10 +147,10 @@ class Cluster:
         self._run("slurmctld", "-D")
         wait_until(lambda: succeeds("scontrol", "ping"), "slurmctld answers")
         self._run("slurmd", "-D", "-N", socket.gethostname().split(".")[0])
-        wait_until(lambda: say("sinfo", "--noheader", "--format=%T") == "idle", "the node is idle")
+        wait_until(lambda: output_of("sinfo", "--noheader", "--format=%T") == "idle", "the node is idle")
 
     def _run(self, *command: str, **options) -> None:
-        # A session of its own: Ctrl-C is for the tests, which then stop the daemons in order.
+        # A session of its own: Ctrl-C ends the tests, which then stop the daemons in order.
         log = (self.folder / f"{command[0]}.log").open("w")
         self.daemons.append(
             subprocess.Popen(
@@ -164,7 +164,7 @@ class Cluster:
         for daemon in reversed(self.daemons):
             daemon.terminate()
             try:
-                daemon.wait(PATIENCE)
+                daemon.wait(MAX_WAIT)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
@@ -174,33 +174,33 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def cancel_all(self) -> None:
-        """Every job is one of the tests': nobody else knows of this cluster."""
-        subprocess.run(["scancel", "--quiet", "--user", "root"], check=False, timeout=PATIENCE)
+        """Cancel all jobs: nobody else uses this cluster."""
+        subprocess.run(["scancel", "--quiet", "--user", "root"], check=False, timeout=MAX_WAIT)
         wait_until(lambda: not self.jobs(), "all jobs are gone")
 
     def jobs(self, *states: str) -> dict[str, str]:
-        """Id -> comment of the jobs in the queue, or of those in some states, such as RUNNING."""
-        chosen = ["--states", ",".join(states)] if states else []
-        lines = say("squeue", "--noheader", "--format=%i %k", *chosen).splitlines()
+        """Comments of the jobs in the queue by id, or of those in some states, such as RUNNING."""
+        options = ["--states", ",".join(states)] if states else []
+        lines = output_of("squeue", "--noheader", "--format=%i %k", *options).splitlines()
         return dict(line.split(maxsplit=1) for line in lines)
 
     def memory(self) -> dict[str, tuple[float, float]]:
-        """Id -> MB that Slurm has counted at most for all steps of a running job, and MB that it asked for."""
-        found = {}
-        for line in say("squeue", "--noheader", "--states=RUNNING", "--format=%i %m").splitlines():
-            id, asked = line.split()
+        """MB used by all steps of a running job, as Slurm measured, and MB requested, by id."""
+        memory = {}
+        for line in output_of("squeue", "--noheader", "--states=RUNNING", "--format=%i %m").splitlines():
+            id, requested = line.split()
             steps = subprocess.run(
                 ["sstat", "--allsteps", "--noheader", "--parsable2", "--format=MaxRSS", f"--jobs={id}"],
                 capture_output=True,
                 text=True,
-                timeout=PATIENCE,
+                timeout=MAX_WAIT,
             ).stdout.splitlines()
-            found[id] = sum(map(megabytes, filter(None, steps))), megabytes(asked)
-        return found
+            memory[id] = sum(map(megabytes, filter(None, steps))), megabytes(requested)
+        return memory
 
 
 def megabytes(text: str) -> float:
-    """1024K or 1M, or bytes."""
+    """Slurm's 1024K, 1M or number of bytes in MB."""
     if text[-1].isdigit():
         return float(text) / 2**20
     return float(text[:-1]) * {"K": 2**-10, "M": 1, "G": 2**10}[text[-1]]

@@ -1,4 +1,4 @@
-"""Runs through a real Slurm, beside a local one to compare with."""
+"""Runs through a real Slurm, and a local one to compare with."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.workflow.conftest import REPO, Pipeline, finished
 
 __all__ = ["begin", "finished"]
 
-# Jobs of seconds are asked for every few seconds. The Slurm plugin asks less often the longer nothing ends, so there
-# they are kept short.
-IMPATIENT = {
+# Options for jobs of seconds: short waits between status checks, and small groups, as the Slurm plugin checks less
+# often the longer no job ends.
+QUICK = {
     "slurm": ("--group-components", "codes=1", "--slurm-init-seconds-before-status-checks", "3"),
     "cluster-generic": ("--seconds-between-status-checks", "2"),
 }
 
 
 class Remote(Pipeline):
-    """A working folder whose runs go through a profile; some of the methods will do."""
+    """A working folder whose runs use a cluster profile, with all or some of the methods."""
 
     def __init__(
         self, folder: Path, profile: str, methods: list[str] | None = None, options: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Remote(Pipeline):
         self.experiment["methods"] = methods or self.experiment["methods"]
 
     def command(self, *options: str, cores: int | None = None) -> list[str]:
-        profile = ("--profile", str(REPO / "profiles" / self.profile), *IMPATIENT[self.profile])
+        profile = ("--profile", str(REPO / "profiles" / self.profile), *QUICK[self.profile])
         return super().command(*profile, *options, *self.options, cores=None)
 
     @property
@@ -42,9 +42,9 @@ class Remote(Pipeline):
 
     @property
     def owner(self) -> str | None:
-        """The id of the run that has the results, or had them last."""
-        found = read_owner(self.folder / "results")
-        return found.id if found else None
+        """The id of the run that owns the results or owned them last."""
+        owner = read_owner(self.folder / "results")
+        return owner.id if owner else None
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +58,6 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def _left_clean(cluster: Cluster) -> Iterator[None]:
-    """What a failed test has left in the queue is not the next one's."""
+    """Cancels jobs that a failed test left in the queue."""
     yield
     cluster.cancel_all()

@@ -1,4 +1,4 @@
-"""The pipeline through a real Slurm: the labels of a local run, whatever happens to jobs and controller on the way."""
+"""Runs through a real Slurm give the labels of a local run, whatever happens to jobs and controller."""
 
 from __future__ import annotations
 
@@ -11,70 +11,67 @@ import time
 import numpy as np
 import pytest
 
-from tests.slurm.cluster import Cluster, say, wait_until
+from tests.slurm.cluster import Cluster, output_of, wait_until
 from tests.slurm.conftest import Remote
-from tests.workflow.conftest import Pipeline
+from tests.workflow.conftest import SCORES, Pipeline
 
 pytestmark = pytest.mark.slurm
 
-SCORES = "results/experiments/landmarks/scores.csv"
 FEW = ["fsc_uniform", "ssc_omp"]
-# Less than Snakemake itself takes on a node, at first.
+# MB: less than Snakemake itself takes on a node, and enough.
 TOO_LITTLE, ENOUGH = 100, 1000
 
 
 def check_same(run: Remote, finished: Pipeline) -> None:
-    """Every label and every score but for the clock, of the methods that were run."""
+    """Labels and scores are those of the local run, for the methods that were run."""
     head, *rows = finished.scores()
-    place = head.split(",").index("method")
-    assert run.scores() == [head, *(row for row in rows if row.split(",")[place] in run.experiment["methods"])]
-    ours, theirs = run.labels(), finished.labels()
-    assert ours.keys() <= theirs.keys()
-    assert ours.keys() == theirs.keys() or run.experiment["methods"] != finished.experiment["methods"]
-    for name, value in ours.items():
-        np.testing.assert_array_equal(value, theirs[name], err_msg=str(name))
+    column = head.split(",").index("method")
+    assert run.scores() == [head, *(row for row in rows if row.split(",")[column] in run.experiment["methods"])]
+    labels, expected = run.labels(), finished.labels()
+    assert labels.keys() <= expected.keys()
+    assert labels.keys() == expected.keys() or run.experiment["methods"] != finished.experiment["methods"]
+    for name, value in labels.items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=str(name))
 
 
 def history(cluster: Cluster, run: Remote) -> list[tuple[str, str, str]]:
-    """Comment, state and memory of all jobs of a run, in the order of their submission."""
-    lines = say("squeue", "--noheader", "--states=all", "--sort=i", "--format=%j|%k|%T|%m").splitlines()
+    """Comment, state and memory of all jobs of a run, in order of submission."""
+    lines = output_of("squeue", "--noheader", "--states=all", "--sort=i", "--format=%j|%k|%T|%m").splitlines()
     return [tuple(line.split("|")[1:]) for line in lines if run.owner in line]
 
 
 @pytest.mark.parametrize(("profile", "methods"), [("slurm", None), ("cluster-generic", FEW)])
-def test_cancelled_and_short_of_memory_a_run_ends_with_every_label_of_a_local_one(
-    profile, methods, cluster, finished, begin, tmp_path
-):
+def test_cancelled_jobs_and_lack_of_memory_change_no_label(profile, methods, cluster, finished, begin, tmp_path):
     less = f"gather_scores:mem_mb={TOO_LITTLE} if attempt == 1 else {ENOUGH}"
     run = Remote(tmp_path / "run", profile, methods, options=("--set-resources", less))
     controller = begin(run)
     running = wait_until(lambda: run.artifacts("data") and cluster.jobs("RUNNING"), "data are there")
-    say("scancel", *running)
+    output_of("scancel", *running)
     shares = shares_used(cluster, controller)
     assert controller.wait(timeout=600) == 0, run.output[-4000:]
     check_same(run, finished)
-    # The other profile runs one Snakemake less, and its few jobs are over before Slurm has counted.
+    # With the other profile a node runs one Snakemake less, and jobs end before Slurm has measured them.
     assert profile != "slurm" or 0.5 < statistics.median(shares) < 1
     past = history(cluster, run)
     assert [state for comment, state, _ in past if "generate_data" in comment] == ["CANCELLED", "COMPLETED"]
     tables = [(state, memory) for comment, state, memory in past if "gather_scores" in comment]
     assert tables == [("FAILED", f"{TOO_LITTLE}M"), ("COMPLETED", f"{ENOUGH}M")]
     assert (run.folder / "results/report.html").is_file()
-    check_told(run)
+    check_output(run)
 
 
 def shares_used(cluster: Cluster, controller: subprocess.Popen) -> list[float]:
-    """Of the memory that jobs ask for, until the controller ends."""
+    """Shares of the requested memory that jobs use, until the controller ends."""
     shares = {}
     while controller.poll() is None:
-        for id, (used, asked) in cluster.memory().items():
-            shares[id] = max(shares.get(id, 0), used / asked)
+        for id, (used, requested) in cluster.memory().items():
+            shares[id] = max(shares.get(id, 0), used / requested)
         time.sleep(1)
     return list(shares.values())
 
 
-def check_told(run: Remote) -> None:
-    """The log knows every job, and the lines on progress count them all."""
+def check_output(run: Remote) -> None:
+    """The log has every job, and the progress counts them all."""
     total = int(run.output.split("\ntotal ")[1].split()[0])
     done = [line for line in run.output.splitlines() if line.startswith("lssc: ")][-1]
     assert done.startswith(f"lssc: {total} jobs done in ")
@@ -84,7 +81,7 @@ def check_told(run: Remote) -> None:
 
 
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
-def test_jobs_of_a_killed_controller_are_gone_before_the_next_one_writes(profile, cluster, finished, begin, tmp_path):
+def test_the_next_run_cancels_jobs_of_a_killed_controller(profile, cluster, finished, begin, tmp_path):
     # More submissions than CPUs, so that some wait in the queue.
     methods = [*FEW, "ssc_admm_modified", "ssc_lasso"]
     run = Remote(tmp_path / "run", profile, methods, options=("--group-components", "codes=1"))
@@ -102,7 +99,7 @@ def test_jobs_of_a_killed_controller_are_gone_before_the_next_one_writes(profile
     check_same(run, finished)
 
 
-def test_an_account_that_does_not_exist_is_told(cluster, tmp_path, monkeypatch):
+def test_reports_an_unknown_account(cluster, tmp_path, monkeypatch):
     (tmp_path / "sacctmgr").write_text("#!/bin/sh\necho others\n")
     (tmp_path / "sacctmgr").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -114,11 +111,11 @@ def test_an_account_that_does_not_exist_is_told(cluster, tmp_path, monkeypatch):
     assert "The given account mine appears to be invalid" in done.stderr
 
 
-def test_what_sbatch_says_to_a_group_is_told(cluster, tmp_path, monkeypatch):
-    said = "sbatch: error: Batch job submission failed: Requested time limit is invalid"
-    (tmp_path / "sbatch").write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+def test_reports_why_sbatch_refuses_a_group(cluster, tmp_path, monkeypatch):
+    message = "sbatch: error: Batch job submission failed: Requested time limit is invalid"
+    (tmp_path / "sbatch").write_text(f"#!/bin/sh\necho '{message}' >&2\nexit 1\n")
     (tmp_path / "sbatch").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     done = Remote(tmp_path / "run", "slurm", FEW, options=("--retries", "0")).run(SCORES)
     assert done.returncode != 0
-    assert said in done.stderr
+    assert message in done.stderr

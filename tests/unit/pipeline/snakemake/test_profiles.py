@@ -1,4 +1,4 @@
-"""The profiles fit each other and the workflow; what they do on a cluster is for `make test-slurm`."""
+"""The profiles fit each other and the workflow; `make test-slurm` tests them on a cluster."""
 
 import os
 import re
@@ -22,18 +22,18 @@ def profile(name: str) -> dict:
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_nothing_of_a_cluster_is_overruled_by_the_default_profile(name):
+def test_default_profile_overrides_no_key_of_a_cluster(name):
     assert not profile(name).keys() & profile("default").keys()
 
 
-def test_both_clusters_differ_only_in_how_they_submit():
+def test_cluster_profiles_differ_only_in_how_they_submit():
     one, other = ({k: v for k, v in profile(name).items() if name not in k} for name in CLUSTERS)
     for only in ("executor", "seconds-between-status-checks", "max-status-checks-per-second"):
         one.pop(only, None), other.pop(only)
     assert one == other
 
 
-def test_every_group_is_of_rules_that_exist():
+def test_groups_name_existing_rules():
     rules = {
         name
         for path in (REPO / "workflow/rules").glob("*.smk")
@@ -44,11 +44,11 @@ def test_every_group_is_of_rules_that_exist():
     assert profile("slurm")["group-components"].keys() <= set(groups.values())
 
 
-def test_wildcards_reach_a_node_as_they_are(paper_config):
+def test_wildcards_reach_a_node_unchanged(paper_config):
     runs = [run for experiment in load(paper_config).experiments.values() for run in experiment.runs()]
-    given = [{name: str(value) for name, value in run.wildcards.items()} for run in runs]
-    told = encode_target_jobs_cli_args([TargetSpec("score_labels", wildcards) for wildcards in given])
-    assert [spec.wildcards_dict for spec in parse_target_jobs_cli_args(told)] == given
+    wildcards = [{name: str(value) for name, value in run.wildcards.items()} for run in runs]
+    arguments = encode_target_jobs_cli_args([TargetSpec("score_labels", values) for values in wildcards])
+    assert [spec.wildcards_dict for spec in parse_target_jobs_cli_args(arguments)] == wildcards
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_wildcards_reach_a_node_as_they_are(paper_config):
         ("echo PREEMPTED", "exit 1", "failed"),
         ("echo REQUEUE_HOLD", "exit 1", "running"),
         ("echo 'squeue: a warning' >&2; echo RUNNING", "exit 1", "running"),
-        # The queue has forgotten the job; accounting knows it, or there is none.
+        # The queue has forgotten the job; accounting knows it or not.
         (FORGOTTEN, "echo COMPLETED", "success"),
         (FORGOTTEN, "echo 'CANCELLED by 0'", "failed"),
         (FORGOTTEN, "exit 1", "failed"),
@@ -71,7 +71,7 @@ def test_wildcards_reach_a_node_as_they_are(paper_config):
         ("echo 'Unable to contact slurm controller' >&2; exit 1", "exit 1", "running"),
     ],
 )
-def test_the_status_of_a_job_is_known_or_waited_for(tmp_path, squeue, sacct, state):
+def test_status_of_a_job(tmp_path, squeue, sacct, state):
     for name, does in (("squeue", squeue), ("sacct", sacct)):
         (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / name).chmod(0o755)

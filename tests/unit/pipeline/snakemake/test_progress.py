@@ -130,7 +130,7 @@ def test_prints_lines_where_there_is_no_terminal(show):
 
 
 def test_draws_a_bar_in_a_terminal_and_messages_above_it(show, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "63")
+    monkeypatch.setattr(display, "DEFAULT_COLUMNS", 52)
     handler = show(
         run_info(4), begin(1, "data", 0), finish(1, 1), begin(2, "code", 60, coder="x" * 80), stream=Terminal()
     )
@@ -138,7 +138,7 @@ def test_draws_a_bar_in_a_terminal_and_messages_above_it(show, monkeypatch):
     handler.handle(message("careful", logging.WARNING))
     handler.tick(START + 71)
     handler.close()
-    bar = "[###---------] 1/4 jobs, code xxxxxxxxxxxxxxxxxxxxxxxx 0:1"
+    bar = "[##--------] 1/4 jobs, code xxxxxxxxxxxxxx 0:1"
     assert handler.screen.stream.getvalue().split("\r\x1b[K") == [
         f"lssc: 4 jobs\n{bar}0",
         f"warning: careful\n{bar}1",

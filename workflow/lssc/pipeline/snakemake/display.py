@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterable
+from typing import TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -26,6 +26,8 @@ BAR_SECONDS = 1.0
 LINE_SECONDS, MAX_LINE_SECONDS = 10.0, 60.0
 # A line every twentieth of the time so far keeps the log of a long run short.
 LINES_PER_LENGTH = 20
+# Width of a terminal that does not say how wide it is.
+DEFAULT_COLUMNS = 80
 # Errors of jobs shown one by one; the rest are counted.
 MAX_ERRORS = 8
 # Characters of a job's error message, and bytes read from the end of its log for it.
@@ -63,10 +65,15 @@ HIDDEN = (
 class Screen:
     """A stream with a bar in its last line, if it is a terminal."""
 
-    def __init__(self, stream: object) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self.is_terminal: bool = stream.isatty() and os.environ.get("TERM") != "dumb"
         self.has_bar = False
+
+    def columns(self) -> int:
+        with contextlib.suppress(OSError, ValueError):
+            return os.get_terminal_size(self.stream.fileno()).columns or DEFAULT_COLUMNS
+        return DEFAULT_COLUMNS
 
     def print(self, text: str) -> None:
         """Print lines above the bar, which has to be drawn again."""
@@ -190,8 +197,9 @@ class ProgressHandler(LogHandlerBase):
 
     def _watch(self) -> None:
         """Show progress until the run ends; runs in a thread of its own, as jobs may take long without an event."""
-        while not self.ended.wait(self.tick(time.time())):
-            pass
+        seconds = BAR_SECONDS if self.screen.is_terminal else LINE_SECONDS
+        while not self.ended.wait(seconds):
+            seconds = self.tick(time.time())
 
     def tick(self, now: float) -> float:
         """Show the progress; returns the seconds until the next time."""
@@ -199,7 +207,7 @@ class ProgressHandler(LogHandlerBase):
             if self.ended.is_set() or not self.progress.running:
                 return BAR_SECONDS
             if self.screen.is_terminal and not self.show_jobs:
-                self.screen.draw(self.progress.bar(now, shutil.get_terminal_size().columns))
+                self.screen.draw(self.progress.bar(now, self.screen.columns()))
                 return BAR_SECONDS
             self.screen.print(self.progress.line(now))
             return min(MAX_LINE_SECONDS, max(LINE_SECONDS, (now - self.progress.started) / LINES_PER_LENGTH))

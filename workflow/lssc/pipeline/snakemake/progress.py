@@ -11,8 +11,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 # Seconds of work by which the estimate is trusted before measured times count: it damps the first few jobs.
 PRIOR_SECONDS = 60.0
-# Characters of a wildcard's value in a job's name.
-MAX_NAME = 24
+# Characters of a wildcard's value in the name of a job: with them the bar fits into 80 columns.
+MAX_NAME = 14
 
 
 @dataclass
