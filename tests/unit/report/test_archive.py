@@ -245,8 +245,8 @@ def test_packed_config_runs_what_was_run(archive, small_config):
     assert study.results == "results"
     assert [id for id in study.run if study.experiments[id].figures] == ["line"]
     for id in study.run:
-        made, wanted = fragment(config, id), fragment(small_config, id)
-        assert {**made, "results": ""} == {**wanted, "results": ""}
+        packed, expected = fragment(config, id), fragment(small_config, id)
+        assert {**packed, "results": ""} == {**expected, "results": ""}
 
 
 def test_joined_config_takes_from_the_last_run_only_what_is_drawn(small_config):
