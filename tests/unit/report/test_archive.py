@@ -97,6 +97,8 @@ def test_same_results_give_same_bytes(tmp_path, small_config, checkout, archive)
     (again / "experiments/grid/scores.csv").touch()
     pack(again, tmp_path / "b.tar.gz", checkout)
     assert (tmp_path / "b.tar.gz").read_bytes() == archive.read_bytes()
+    # gzip's own time stamp.
+    assert archive.read_bytes()[4:8] == bytes(4)
 
 
 def test_tar_and_sha256sum_can_unpack_and_verify(tmp_path, archive):
