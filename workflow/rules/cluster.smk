@@ -10,7 +10,7 @@ rule select_landmarks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("select_landmarks"),
+        **requests("select_landmarks"),
     params:
         recipe=step_recipe("select_landmarks", m=n_landmarks),
         code=step_code("select_landmarks"),
@@ -31,7 +31,7 @@ rule code_points:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("code_points"),
+        **requests("code_points"),
     params:
         recipe=step_recipe("code_points"),
         code=step_code("code_points"),
@@ -51,7 +51,7 @@ rule embed_points:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("embed_points"),
+        **requests("embed_points"),
     params:
         recipe=step_recipe("embed_points"),
         code=step_code("embed_points"),
@@ -71,7 +71,7 @@ rule cluster_points:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("cluster_points"),
+        **requests("cluster_points"),
     params:
         recipe=step_recipe("cluster_points"),
         code=step_code("cluster_points"),
@@ -91,7 +91,7 @@ rule apply_method:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("apply_method"),
+        **requests("apply_method"),
     params:
         recipe=step_recipe("apply_method"),
         code=step_code("apply_method"),
@@ -112,7 +112,7 @@ rule score_labels:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("score_labels"),
+        **requests("score_labels"),
     params:
         recipe=score_recipe,
         code=numerics("score_labels"),

@@ -221,13 +221,13 @@ def longest_first(wildcards):
     return int(wildcards.n) if wildcards.selector == "all" else 0
 
 
-def asks(rule, **known):
+def requests(rule, **known):
     """The resources that the jobs of a rule request, as functions; `known` replaces wildcards where a rule has none."""
 
     def amount(name):
-        def asked(wildcards, attempt):
-            return lssc_resources.ask(study, rule, known or wildcards, attempt, lssc_hooks.limits(workflow))[name]
+        def requested(wildcards, attempt):
+            return lssc_resources.request(study, rule, known or wildcards, attempt, lssc_hooks.limits(workflow))[name]
 
-        return asked
+        return requested
 
     return {name: amount(name) for name in ("mem_mb", "runtime")}

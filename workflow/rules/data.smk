@@ -16,7 +16,7 @@ rule fetch_images:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("fetch_images"),
+        **requests("fetch_images"),
     params:
         recipe=images_recipe,
     shell:
@@ -36,7 +36,7 @@ rule featurise_images:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("featurise_images"),
+        **requests("featurise_images"),
     params:
         recipe=shard_recipe,
         code=shard_code,
@@ -56,7 +56,7 @@ rule reduce_features:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("reduce_features"),
+        **requests("reduce_features"),
     params:
         recipe=reduction,
         code=numerics("reduce_features"),
@@ -77,7 +77,7 @@ rule generate_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("generate_data"),
+        **requests("generate_data"),
     params:
         recipe=data_recipe,
         code=data_code,

@@ -17,7 +17,7 @@ rule gather_scores:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("gather_scores"),
+        **requests("gather_scores"),
     params:
         config=experiment_config,
         code=numerics("gather_scores"),
@@ -43,7 +43,7 @@ for experiment in [id for id in study.experiments if results.figures_of(study, i
             "../../envs/environment.yaml"
         threads: 1
         resources:
-            **asks("plot_figures", experiment=experiment),
+            **requests("plot_figures", experiment=experiment),
         params:
             figures=as_it_is(recipes.figures_recipe(study, experiment)),
             code=numerics("plot_figures"),
@@ -68,7 +68,7 @@ for experiment in [id for id, planned in study.experiments.items() if planned.pi
             "../../envs/environment.yaml"
         threads: 1
         resources:
-            **asks("draw_pictures", experiment=experiment),
+            **requests("draw_pictures", experiment=experiment),
         params:
             recipe=as_it_is(recipes.pictures_recipe(study, experiment)),
             code=numerics("draw_pictures"),
@@ -88,7 +88,7 @@ rule compare_embeddings:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("compare_embeddings"),
+        **requests("compare_embeddings"),
     params:
         recipe=compare_recipe,
         code=numerics("compare_embeddings"),
@@ -115,7 +115,7 @@ rule check_claims:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("check_claims"),
+        **requests("check_claims"),
     params:
         code=numerics("check_claims"),
     shell:
@@ -149,7 +149,7 @@ rule choose_parameters:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("choose_parameters"),
+        **requests("choose_parameters"),
     params:
         held=held_values,
         datasets=dataset_labels,
@@ -177,7 +177,7 @@ rule write_report:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        **asks("write_report"),
+        **requests("write_report"),
     params:
         config=as_it_is(recipes.report_config(study)),
         code=numerics("write_report"),
