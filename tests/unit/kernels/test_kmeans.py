@@ -1,4 +1,4 @@
-"""The compiled K-means: as good as scikit-learn's, and sound where points are few or equal."""
+"""K-means: as good as scikit-learn's, also on few or equal points."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def blobs(n, K, D, seed, spread=0.6):
 
 @pytest.mark.parametrize(("n", "K", "D"), [(2000, 5, 5), (1500, 10, 10), (700, 3, 1), (513, 4, 2), (1025, 7, 3)])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_sum_of_squares_is_that_of_scikit_learn(n, K, D, seed):
+def test_inertia_is_as_low_as_that_of_scikit_learn(n, K, D, seed):
     X = blobs(n, K, D, seed)
     ours = cluster_kmeans(X, n_clusters=K, n_init=20, rng=np.random.default_rng(seed))
     with threadpool_limits(1):
@@ -33,7 +33,7 @@ def test_the_sum_of_squares_is_that_of_scikit_learn(n, K, D, seed):
     assert ours.info["converged"]
 
 
-def test_every_point_belongs_to_the_nearest_centre_at_the_end():
+def test_converges_to_nearest_centres_and_means():
     X = blobs(3000, 6, 4, 0)
     columns, centres, labels = np.ascontiguousarray(X.T), X[:6].copy(), np.empty(len(X))
     cost, _, converged = kernel.refine_centres(columns, centres, labels, 0.0, 300)
@@ -45,7 +45,7 @@ def test_every_point_belongs_to_the_nearest_centre_at_the_end():
         np.testing.assert_allclose(centres[k], X[labels == k].mean(axis=0), atol=1e-12)
 
 
-def test_iterations_end_at_their_bound():
+def test_stops_at_max_iter():
     found = cluster_kmeans(
         blobs(2000, 5, 3, 1, spread=2.0), n_clusters=5, n_init=3, max_iter=2, rng=np.random.default_rng(0)
     )
@@ -53,16 +53,16 @@ def test_iterations_end_at_their_bound():
     assert not found.info["converged"]
 
 
-def test_clusters_far_from_the_origin_are_told_apart():
-    """Squares of coordinates must not drown differences."""
+def test_separates_clusters_far_from_the_origin():
     X = blobs(600, 3, 2, 2, spread=0.01)
     near, far = (cluster_kmeans(X + shift, n_clusters=3, rng=np.random.default_rng(0)).labels for shift in (0.0, 1e6))
     assert adjusted_rand_score(near, far) == 1
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("X", [np.zeros((9, 2)), np.repeat(np.eye(3), 4, axis=0), np.eye(5)[:, :1], np.eye(4)])
 @pytest.mark.parametrize("K", [1, 3, 4])
-def test_few_or_equal_points_get_a_label_each(X, K):
+def test_labels_few_or_equal_points(X, K):
     found = cluster_kmeans(X, n_clusters=K, rng=np.random.default_rng(0))
     assert found.labels.shape == (len(X),)
     assert 0 <= found.labels.min() <= found.labels.max() < K
@@ -70,7 +70,7 @@ def test_few_or_equal_points_get_a_label_each(X, K):
     assert np.isfinite(found.info["inertia"])
 
 
-def test_seeds_are_drawn_by_their_squared_distance():
+def test_seeds_are_drawn_by_squared_distance():
     """Two points at distance 1 and 3 from the first: the second centre is the far one nine times in ten."""
     X = np.array([[0.0, 1.0, 3.0]])
     drawn = []
@@ -80,3 +80,14 @@ def test_seeds_are_drawn_by_their_squared_distance():
         drawn.append(centres[1, 0])
     assert drawn.count(1.0) == 10
     assert drawn.count(3.0) == 90
+
+
+def test_restarts_come_from_the_rng_and_the_best_is_kept():
+    vectors = np.random.default_rng(0).standard_normal((80, 3))
+
+    def run(n_init, seed):
+        return cluster_kmeans(vectors, n_clusters=6, n_init=n_init, rng=np.random.default_rng(seed))
+
+    single = [run(1, seed) for seed in range(5)]
+    assert len({result.info["inertia"] for result in single}) > 1
+    assert run(10, 0).info["inertia"] <= single[0].info["inertia"] + 1e-9

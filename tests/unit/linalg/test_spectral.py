@@ -5,10 +5,7 @@ from scipy import sparse
 from scipy.linalg import block_diag
 
 from lssc.linalg import spectral
-from lssc.linalg.scaling import fixed_signs, unit_rows
 from lssc.linalg.spectral import spectral_embedding
-from lssc.parts.coders.lasso import code_lasso
-from lssc.parts.embedders.affinity import embed_affinity
 
 
 def normalised(W):
@@ -150,33 +147,3 @@ def test_a_large_star_gives_the_same_vectors_for_the_same_rng(K):
     W = np.zeros((300, 300))
     W[0, 1:] = W[1:, 0] = 1
     assert_array_equal(embed(W, K).vectors, embed(W, K).vectors)
-
-
-def test_fixed_signs_make_the_largest_entry_positive_and_forget_the_sign(rng):
-    V = rng.standard_normal((9, 4))
-    fixed = fixed_signs(V)
-    assert (fixed[np.abs(fixed).argmax(axis=0), np.arange(4)] > 0).all()
-    assert_array_equal(fixed_signs(V * [1, -1, -1, 1]), fixed)
-    assert_array_equal(np.abs(fixed), np.abs(V))
-    assert_array_equal(fixed_signs(np.zeros((3, 2))), 0)
-
-
-@pytest.mark.parametrize("scale_codes", [True, False])
-@pytest.mark.parametrize("scale_rows", [True, False])
-def test_affinity_embedding_is_that_of_the_dense_graph(X, scale_codes, scale_rows, rng):
-    codes = code_lasso(X, np.arange(60), lam=10.0).matrix
-    C = np.abs(codes.toarray())
-    if scale_codes:
-        C = C / C.max(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh(normalised(C + C.T))
-    expected = vectors[:, -3:]
-    found = embed_affinity(codes, n_clusters=3, scale_codes=scale_codes, scale_rows=scale_rows, rng=rng)
-    if scale_rows:
-        expected = unit_rows(expected)
-    assert_allclose(found.values, values[::-1][:3], atol=1e-8)
-    assert_allclose(found.vectors @ found.vectors.T, expected @ expected.T, atol=1e-6)
-
-
-def test_affinity_refuses_codes_by_landmarks(rng):
-    with pytest.raises(ValueError, match=r"5 x 3; affinity needs selector 'all'"):
-        embed_affinity(sparse.csr_matrix((5, 3)), n_clusters=2, rng=rng)

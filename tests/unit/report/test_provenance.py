@@ -1,10 +1,11 @@
-"""The commit that made a result."""
+"""The software, commit, config and sources that made a result."""
 
+import json
 import subprocess
 
 import pytest
 
-from lssc.report.provenance import commit
+from lssc.report.provenance import PACKAGES, commit, provenance
 
 
 @pytest.fixture
@@ -34,3 +35,11 @@ def test_changed_or_untracked_source_marks_the_commit(checkout, file, dirty):
 def test_folder_outside_of_a_checkout_has_no_commit(tmp_path, checkout):
     (checkout / "other").mkdir()
     assert commit(checkout / "other") is None
+
+
+def test_provenance_names_the_software_and_keeps_config_and_sources():
+    made = provenance({"seed": 1}, {"tiny": {"source": "npm tiny@1.0.0"}})
+    assert json.loads(json.dumps(made)) == made
+    assert (made["config"], made["images"]) == ({"seed": 1}, {"tiny": {"source": "npm tiny@1.0.0"}})
+    assert set(made["packages"]) == set(PACKAGES)
+    assert made["machine"]["cores"] >= 1

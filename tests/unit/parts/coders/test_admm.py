@@ -5,35 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc.data.datasets.synthetic import synthetic
-from lssc.linalg import coherence
 from lssc.linalg.coherence import penalties
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.coders import admm, admm_modified
 from lssc.parts.coders.admm import code_admm
 from lssc.parts.coders.admm_modified import code_admm_modified
 from lssc.parts.coders.lasso import code_lasso
-
-
-def test_the_penalties_scale_with_the_least_coherent_point(X):
-    similarity = np.abs(X @ X.T)
-    np.fill_diagonal(similarity, 0)
-    assert penalties(X.T, 20.0) == pytest.approx((20 / similarity.max(axis=1).min(), 20))
-
-
-@pytest.mark.parametrize("chunk", [1, 7, 59, 60])
-def test_the_penalties_do_not_depend_on_the_chunk(X, chunk, monkeypatch):
-    expected = penalties(X.T, 20.0)
-    monkeypatch.setattr(coherence, "POINTS_PER_CHUNK", chunk)
-    assert penalties(X.T, 20.0) == pytest.approx(expected)
-
-
-def test_zero_points_do_not_change_the_penalties(X):
-    assert penalties(np.concatenate([X, np.zeros((3, X.shape[1]))]).T, 20.0) == pytest.approx(penalties(X.T, 20.0))
-
-
-@pytest.mark.parametrize("X", [np.zeros((3, 4)), np.eye(4), np.ones((1, 4))], ids=["zero", "orthogonal", "alone"])
-def test_points_without_coherence_leave_alpha_as_it_is(X):
-    assert penalties(X.T, 20.0) == (20.0, 20.0)
 
 
 def test_modified_admm_comes_close_to_the_lasso_objective(X):

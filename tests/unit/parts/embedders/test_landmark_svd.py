@@ -143,15 +143,6 @@ def test_all_zero_codes_embed_at_the_origin(solver, rng):
     assert found.info["n_uncoded"] == 20
 
 
-def test_the_compiled_product_is_that_of_scipy():
-    from lssc.kernels.gram import add_lower_gram
-
-    A = sparse.random(200, 30, density=0.2, format="csr", random_state=0)
-    gram = np.zeros((30, 30))
-    add_lower_gram(A.indptr, A.indices, A.data, gram)
-    assert_allclose(gram, np.tril((A.T @ A).toarray()), atol=1e-12)
-
-
 def test_codes_in_any_order_and_with_repeats_are_embedded_alike(codes):
     """And stay as they are: the embedding shares their pattern."""
     rows, columns = codes.nonzero()

@@ -1,0 +1,69 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lssc.data.datasets.images import images
+from lssc.errors import InputError
+from lssc.linalg.pca import fit_pca, flat_features
+
+# A collection of 30 images of the classes 1, 4 and 7, each 4 paths of 3 places, and 5 features of the same images.
+LABELS = np.random.default_rng(1).permutation(np.repeat([1, 4, 7], [13, 9, 8])).astype(np.uint8)
+MAPS = np.random.default_rng(2).random((30, 4, 3)).astype(np.float32)
+REDUCED = np.random.default_rng(3).random((30, 5)).astype(np.float32)
+
+
+def features(array):
+    return SimpleNamespace(labels=LABELS, rows=array.__getitem__)
+
+
+def draw(n, array=REDUCED, seed=0, **params):
+    rng = np.random.default_rng(seed)
+    return images(n, n_clusters=3, collection="c", **params, features=features(array), rng=rng)
+
+
+@pytest.mark.parametrize(("classes", "n", "each"), [((), 15, 5), ((), 24, 8), ([7, 1], 10, 5), ([4], 3, 3)])
+def test_draws_equally_many_distinct_images_of_each_class(classes, n, each):
+    points = draw(n, classes=classes)
+    assert_array_equal(np.bincount(points.labels), [each] * (n // each))
+    assert len(set(points.origin.tolist())) == n
+    assert_array_equal(np.sort(classes or [1, 4, 7])[points.labels], LABELS[points.origin])
+    assert points.X.dtype == np.float64
+    assert_array_equal(points.X, REDUCED[points.origin])
+
+
+def test_other_rng_draws_other_images():
+    assert draw(15).origin.tolist() != draw(15, seed=1).origin.tolist()
+
+
+def test_images_drawn_do_not_depend_on_their_features():
+    assert_array_equal(draw(15).origin, draw(15, MAPS, pca_on="subset", dim=3).origin)
+
+
+@pytest.mark.parametrize(("classes", "n"), [((), 30), ([1, 7], 21)], ids=str)
+def test_takes_all_images_if_n_is_their_number(classes, n):
+    assert_array_equal(draw(n, classes=classes).origin, np.flatnonzero(np.isin(LABELS, classes or LABELS)))
+
+
+@pytest.mark.parametrize(
+    ("n", "params", "message"),
+    [
+        (27, {}, "n=27 needs 9 images of each class, but class 7 has only 8"),
+        (18, {"classes": [7, 1]}, "n=18 needs 9 images of each class, but class 7 has only 8"),
+        (10, {"classes": [4]}, "n=10 needs 10 images of each class, but class 4 has only 9"),
+        (16, {}, "n=16 cannot be divided among the 3 classes of these images"),
+        (3, {"pca_on": "subset", "dim": 5}, "dim=5 principal components from 3 images of 12 features; need at most 3"),
+    ],
+)
+def test_refuses_more_images_or_components_than_there_are(n, params, message):
+    with pytest.raises(InputError, match=f"^{message}$"):
+        draw(n, MAPS, **params)
+
+
+@pytest.mark.parametrize("path_maximum", [True, False])
+@pytest.mark.parametrize("centre", [True, False])
+def test_components_of_a_subset_are_those_of_its_images(path_maximum, centre):
+    points = draw(15, MAPS, pca_on="subset", dim=4, path_maximum=path_maximum, centre=centre)
+    flat = flat_features(MAPS[points.origin], path_maximum=path_maximum)
+    assert_allclose(points.X, fit_pca([flat], dim=4, centre=centre).project(flat), atol=1e-12)

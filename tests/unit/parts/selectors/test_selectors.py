@@ -1,0 +1,55 @@
+import itertools
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from lssc.parts.selectors.farthest_first import select_farthest_first
+from lssc.parts.selectors.fasterpam import select_fasterpam
+from lssc.parts.selectors.kmedoids import select_kmedoids
+from lssc.parts.selectors.kmedoids_full import select_kmedoids_full
+from lssc.parts.selectors.uniform import select_uniform
+
+every_medoid_selector = pytest.mark.parametrize("select", [select_kmedoids, select_kmedoids_full, select_fasterpam])
+
+
+@every_medoid_selector
+@pytest.mark.parametrize("metric", ["cityblock", "euclidean", "cosine"])
+def test_medoids_find_separated_groups(select, metric, rng):
+    angles = np.repeat([0.1, 1.7, 3.3, 4.9], 10) + 0.05 * rng.standard_normal(40)
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    found = select(X, 4, metric=metric, rng=rng)
+    assert sorted(found.indices // 10) == [0, 1, 2, 3]
+
+
+def test_fasterpam_ends_where_no_swap_helps(rng):
+    X = rng.standard_normal((25, 2))
+    distances = cdist(X, X, "cityblock")
+    chosen = select_fasterpam(X, 3, rng=rng).indices
+    cost = distances[:, chosen].min(axis=1).sum()
+    for i, j in itertools.product(range(3), range(25)):
+        swapped = [*np.delete(chosen, i), j]
+        assert distances[:, swapped].min(axis=1).sum() >= cost - 1e-5
+
+
+@every_medoid_selector
+def test_medoid_selectors_record_cost_and_convergence(select, X, rng):
+    info = select(X, 5, rng=rng).info
+    assert info["cost"] > 0
+    assert info["sampled"] == 60
+    assert info["converged"]
+    assert not select(X, 5, max_iter=1, rng=rng).info["converged"]
+
+
+def test_farthest_first_starts_at_a_random_point(X):
+    starts = {int(select_farthest_first(X, 2, lam=10.0, rng=np.random.default_rng(s)).indices[0]) for s in range(20)}
+    assert len(starts) > 10
+
+
+def test_uniform_takes_all_points_equally_often(X):
+    draws = [select_uniform(X, 15, rng=np.random.default_rng(s)).indices for s in range(400)]
+    counts = np.bincount(np.concatenate(draws), minlength=60)
+    assert counts.sum() == 6000
+    # Mean 100, standard deviation 8.7: five of them on either side.
+    assert counts.min() > 56
+    assert counts.max() < 144
