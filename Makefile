@@ -32,7 +32,7 @@ help:
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
 	@echo "demo, digits, scale and paper take CORES=4 (default: all cores) and VERBOSE=1 (Snakemake's block for every job)"
 
-# The marker is written last, so that an interrupted install is taken up again.
+# The marker is written last, so that an interrupted installation is repeated.
 $(READY): envs/requirements.lock pyproject.toml
 	@"$$PYTHON" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
 		|| { echo "lssc needs Python 3.11; call make with PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -42,7 +42,7 @@ $(READY): envs/requirements.lock pyproject.toml
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Numba keeps what it compiled beside the source; here rather than in the first jobs.
+# Compile the kernels now, not in the first jobs; Numba caches them.
 $(COMPILED): $(READY) $(wildcard workflow/lssc/kernels/*.py)
 	@echo "compiling the kernels, in a minute or two"
 	@$(ON_PATH) python -m lssc.parts.compiling
@@ -74,11 +74,11 @@ check: $(COMPILED)
 	$(ON_PATH) ruff format --check .
 	$(ON_PATH) python -m pytest $(PARALLEL) tests/unit tests/contract tests/reference
 
-# Twenty-five kills, damaged files, a full disk and other accidents.
+# Kills runs 25 times, damages files and fills the disk.
 test-crash: $(COMPILED)
 	$(ON_PATH) python -m pytest tests/crash
 
-# Jobs cancelled, out of memory or left behind by a killed controller; a Slurm that is already here is left alone.
+# Cancels jobs, lets them run out of memory and kills their controller. Never touches a Slurm that is already running.
 test-slurm: $(COMPILED)
 	@$(ON_PATH) python tests/slurm/cluster.py
 	$(ON_PATH) python -m pytest -m slurm tests/slurm
