@@ -61,7 +61,7 @@ def _figure_problems(experiment: Experiment) -> Iterator[str]:
             yield f"{at}.figures.{figure}: the name of the figure of runtimes by step; use another"
         other = {"m": "n", "n": "m"}[entry["x"]]
         if experiment.is_sweep:
-            yield f"{at}.figures.{figure}: a sweep draws its own figure; remove {entry}"
+            yield f"{at}.figures.{figure}: a sweep draws its own figure; remove this one"
         elif len(experiment.ns if other == "n" else experiment.ms) > 1:
             only = f"over {entry['x']} it can show one {other} only"
             yield f"{at}.figures.{figure}: {only}; give {at}.{other} one value"
