@@ -28,7 +28,7 @@ def put(folder, files):
     return [folder / name for name in files]
 
 
-def test_the_four_files_are_found_however_they_are_spelt(tmp_path, tiny_files):
+def test_finds_files_of_any_spelling(tmp_path, tiny_files):
     one, two, three, four = FILES
     spelt = {
         one: tiny_files[one],
@@ -41,7 +41,7 @@ def test_the_four_files_are_found_however_they_are_spelt(tmp_path, tiny_files):
     assert find_files(tmp_path) == tiny_files
 
 
-def test_missing_files_are_named(tmp_path, tiny_files):
+def test_names_missing_files(tmp_path, tiny_files):
     (tmp_path / "t10k-labels-idx1-ubyte").mkdir()  # a folder is no file
     put(tmp_path, {IMAGES: tiny_files[IMAGES], LABELS: tiny_files[LABELS]})
     with pytest.raises(InputError) as caught:
@@ -49,7 +49,7 @@ def test_missing_files_are_named(tmp_path, tiny_files):
     assert str(caught.value) == f"{tmp_path}: has no t10k-images-idx3-ubyte, no t10k-labels-idx1-ubyte (plain or .gz)"
 
 
-def test_whole_files_give_training_images_first(tiny_files, sha256):
+def test_training_images_come_first(tiny_files, sha256):
     images = check_images(tiny_files, sha256=sha256, counts=COUNTS)
     assert (images.pixels.shape, images.labels.shape) == ((36, 8, 6), (36,))
     assert images.pixels.tobytes() == tiny_files[IMAGES][16:] + tiny_files["t10k-images-idx3-ubyte"][16:]
@@ -57,14 +57,14 @@ def test_whole_files_give_training_images_first(tiny_files, sha256):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_with_another_checksum_is_named_with_both(tiny_files, sha256, name):
+def test_refuses_another_checksum(tiny_files, sha256, name):
     other = {**sha256, name: "0" * 64}
     with pytest.raises(InputError, match=f"^{name}: its SHA-256 is {sha256[name]}; it should be {'0' * 64}$"):
         check_images(tiny_files, sha256=other, counts=COUNTS)
 
 
 @pytest.mark.parametrize("counts", [[14, 12, 9], [14, 12], [12, 14, 10]], ids=str)
-def test_classes_that_are_not_as_large_as_config_says_are_refused(tiny_files, sha256, counts):
+def test_refuses_other_class_sizes_than_config(tiny_files, sha256, counts):
     with pytest.raises(InputError) as caught:
         check_images(tiny_files, sha256=sha256, counts=counts)
     assert str(caught.value) == f"labels: the classes have [14, 12, 10] images; counts in config say {counts}"
@@ -86,23 +86,23 @@ MISFITS = {
 }
 
 
-@pytest.mark.parametrize(("change", "said"), MISFITS.values(), ids=MISFITS)
-def test_files_that_do_not_fit_each_other_are_named(tiny_files, change, said):
+@pytest.mark.parametrize(("change", "message"), MISFITS.values(), ids=MISFITS)
+def test_refuses_files_that_do_not_fit_each_other(tiny_files, change, message):
     files = {**tiny_files, **change}
     with pytest.raises(InputError) as caught:
         check_images(files, sha256=digests(files), counts=COUNTS)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_images_are_read_as_they_were_checked(tmp_path, tiny_files, sha256):
-    wanted = check_images(tiny_files, sha256=sha256, counts=COUNTS)
+def test_reads_checked_images(tmp_path, tiny_files, sha256):
+    expected = check_images(tiny_files, sha256=sha256, counts=COUNTS)
     images = read_images(put(tmp_path, tiny_files), sha256=sha256)
-    assert_array_equal(images.pixels, wanted.pixels)
-    assert_array_equal(images.labels, wanted.labels)
+    assert_array_equal(images.pixels, expected.pixels)
+    assert_array_equal(images.labels, expected.labels)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_changed_since_is_damaged_and_named(tmp_path, tiny_files, sha256, name):
+def test_reports_a_file_changed_since(tmp_path, tiny_files, sha256, name):
     paths = put(tmp_path, tiny_files)
     raw = bytearray(tiny_files[name])
     raw[-1] ^= 1

@@ -15,8 +15,6 @@ from lssc.errors import InputError
 Bytes = NDArray[np.uint8]
 GZIP = b"\x1f\x8b"
 UNSIGNED_BYTES = 0x08
-# Bytes of an uncompressed file (MNIST's largest has 47 million): a small gzip file can hold any number of zeros.
-MAX_FILE_BYTES = 2**30
 
 
 def read_bytes(path: Path) -> bytes:
@@ -25,12 +23,9 @@ def read_bytes(path: Path) -> bytes:
         packed = file.read(len(GZIP)) == GZIP
     try:
         with gzip.open(path) if packed else path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
+            return file.read()
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{path}: the gzip file is cut short or damaged ({error})") from None
-    if len(raw) > MAX_FILE_BYTES:
-        raise InputError(f"{path}: more than {MAX_FILE_BYTES:,} bytes; too large for images")
-    return raw
 
 
 def parse_idx(raw: bytes, name: str, *, n_dims: int) -> Bytes:

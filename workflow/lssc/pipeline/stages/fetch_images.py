@@ -20,13 +20,13 @@ def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, dict[str, byte
         return "a folder named in config", _checked_files(Path(recipe["folder"]), recipe)
     reasons = []
     for source in recipe["sources"]:
-        told = " ".join([source["name"], *map(str, source["params"].values())])
+        label = " ".join([source["name"], *map(str, source["params"].values())])
         folder = Path(tempfile.mkdtemp(dir=scratch))
         try:
             find("source", source["name"])(folder, **source["params"])
-            return told, _checked_files(folder, recipe)
+            return label, _checked_files(folder, recipe)
         except InputError as error:
-            reasons.append(f"{told}: {str(error).replace(f'{folder}: ', '')}")
+            reasons.append(f"{label}: {str(error).replace(f'{folder}: ', '')}")
     raise InputError(
         f"no source gave the files of images {recipe['images']!r} ({'; '.join(reasons) or 'config names none'}). "
         f"Put {', '.join(FILES)} (plain or .gz) into a folder and name it in config as images.{recipe['images']}.folder"
@@ -57,8 +57,8 @@ def main() -> None:
         for path in args.out:
             with sealing(path) as temporary:
                 temporary.write_bytes(files[path.name])
-        told = {"source": source, "sha256": args.recipe["sha256"], "images_per_class": args.recipe["counts"]}
-        write_text(args.source, json.dumps(told, indent=2) + "\n")
+        record = {"source": source, "sha256": args.recipe["sha256"], "images_per_class": args.recipe["counts"]}
+        write_text(args.source, json.dumps(record, indent=2) + "\n")
 
 
 if __name__ == "__main__":
