@@ -1,3 +1,5 @@
+"""Artifacts are made trial by trial; finished trials of other blocks are reused."""
+
 from types import SimpleNamespace
 
 import h5py
@@ -22,22 +24,22 @@ def folder(tmp_path):
 
 @pytest.fixture
 def calls():
-    """The trials computed, in order."""
+    """The computed trials in order."""
     return []
 
 
 @pytest.fixture
 def make(folder, calls):
-    """Make data.h5 of a block by drawing three numbers a trial."""
+    """Make data.h5 of a block from three random numbers per trial."""
 
     def compute(trial):
         calls.append(trial.number)
         return Record({"x": trial.rng("draw").random(3)}, {"seconds": 0.5})
 
-    def run(block, *, recipe=RECIPE, code="c", reuse=True, compute=compute, name="data.h5", **given):
+    def run(block, *, recipe=RECIPE, code="c", reuse=True, compute=compute, name="data.h5", **options):
         out = folder / block / name
         recipe = {**recipe, "block": block}
-        make_artifact(compute, **{"inputs": {}, **given}, out=out, recipe=recipe, code=code, reuse=reuse)
+        make_artifact(compute, **{"inputs": {}, **options}, out=out, recipe=recipe, code=code, reuse=reuse)
         return out
 
     return run
@@ -48,18 +50,18 @@ def records(path):
         return {t: SimpleNamespace(**vars(reader.record(t)), content=reader.content(t)) for t in reader.trials}
 
 
-def test_every_trial_of_the_block_is_there_and_of_no_other(make, calls):
+def test_artifact_has_the_trials_of_its_block(make, calls):
     assert list(records(make("t03-06"))) == calls == [3, 4, 5, 6]
 
 
-def test_a_record_does_not_depend_on_its_block(make):
+def test_record_does_not_depend_on_its_block(make):
     one, two = records(make("t00-04", reuse=False)), records(make("t02-02", reuse=False))
     assert one[2].content == two[2].content
     assert one[2].facts == two[2].facts
     assert len({record.content for record in one.values()}) == 5
 
 
-def test_a_record_tells_where_it_came_from(make, monkeypatch):
+def test_record_has_recipe_trial_and_threads(make, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     facts = records(make("tuning04-04"))[4].facts
     assert facts["recipe"] == {"seed": 1, "n": 60, "stream": "tuning"}
@@ -81,7 +83,7 @@ def test_randomness_does_not_depend_on_the_rest_of_the_recipe():
     assert one.rng("data").random() != one.rng("landmarks").random()
 
 
-def test_trials_of_another_block_are_taken_over_and_not_computed_again(make, calls):
+def test_trials_of_another_block_are_reused(make, calls):
     old = records(make("t00-01"))
     calls.clear()
     new = records(make("t00-03"))
@@ -92,7 +94,7 @@ def test_trials_of_another_block_are_taken_over_and_not_computed_again(make, cal
         assert new[trial].facts == old[trial].facts
 
 
-def test_trials_are_taken_over_without_being_read(make, monkeypatch):
+def test_trials_are_reused_without_being_read(make, monkeypatch):
     old = records(make("t00-01"))
     monkeypatch.setattr("h5py.Dataset.__getitem__", lambda *_: pytest.fail("read"))
     path = make("t01-01")
@@ -100,37 +102,29 @@ def test_trials_are_taken_over_without_being_read(make, monkeypatch):
     assert records(path)[1].content == old[1].content
 
 
-def test_a_block_can_be_put_together_from_several(make, calls):
+def test_block_can_reuse_several_others(make, calls):
     make("t00-01"), make("t02-03")
     calls.clear()
     make("t01-02")
     assert calls == []
 
 
-def test_nothing_is_taken_over_if_the_stage_forbids_it(make, calls):
-    make("t00-01")
-    calls.clear()
-    make("t00-03", reuse=False)
-    assert calls == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize(
-    "change",
-    [{"code": "other"}, {"recipe": {**RECIPE, "seed": 2}}, {"recipe": {**RECIPE, "m": 7}}],
-    ids=["code", "seed", "parameter"],
+    ("block", "change"),
+    [
+        ("t00-01", {"reuse": False}),
+        ("t00-01", {"code": "other"}),
+        ("t00-01", {"recipe": {**RECIPE, "seed": 2}}),
+        ("t00-01", {"recipe": {**RECIPE, "m": 7}}),
+        ("tuning00-01", {}),
+    ],
+    ids=["reuse forbidden", "code", "seed", "parameter", "stream"],
 )
-def test_trials_made_otherwise_are_not_taken_over(make, calls, change):
-    make("t00-01")
+def test_trials_made_otherwise_are_not_reused(make, calls, block, change):
+    make(block)
     calls.clear()
     make("t00-02", **change)
     assert calls == [0, 1, 2]
-
-
-def test_trials_of_another_stream_are_not_taken_over(make, calls):
-    make("tuning00-01")
-    calls.clear()
-    make("t00-01")
-    assert calls == [0, 1]
 
 
 def write_input(folder, block, values, seconds=1.0):
@@ -141,7 +135,7 @@ def write_input(folder, block, values, seconds=1.0):
     return path
 
 
-def test_trials_are_taken_over_only_if_their_inputs_have_the_same_content(make, calls, folder):
+def test_trials_are_reused_only_if_inputs_have_the_same_content(make, calls, folder):
     def double(trial):
         calls.append(trial.number)
         return Record({"x": 2 * trial.array("input", "v")})
@@ -149,7 +143,7 @@ def test_trials_are_taken_over_only_if_their_inputs_have_the_same_content(make, 
     old = write_input(folder, "t00-01", {0: 10.0, 1: 11.0})
     make("t00-01", compute=double, inputs={"input": old})
     calls.clear()
-    # Trial 0 is the same, though it took another time; trial 1 has changed.
+    # Trial 0 has the same content and other seconds; trial 1 has changed.
     new = write_input(folder, "t00-02", {0: 10.0, 1: 99.0, 2: 12.0}, seconds=7.0)
     made = records(make("t00-02", compute=double, inputs={"input": new}))
     assert calls == [1, 2]
@@ -162,7 +156,7 @@ def write_features(folder, value):
     return [folder / "features.h5"]
 
 
-def test_trials_drawn_from_other_features_are_not_taken_over(make, calls, folder):
+def test_trials_of_other_features_are_not_reused(make, calls, folder):
     def draw(trial):
         calls.append(trial.number)
         return Record({"x": trial.features.rows(np.array([0]))})
@@ -173,7 +167,7 @@ def test_trials_drawn_from_other_features_are_not_taken_over(make, calls, folder
     assert calls == [0, 1, 2, 0, 1, 2, 3]
 
 
-def test_a_trial_reads_its_own_inputs_and_their_facts(make, folder):
+def test_trial_reads_its_own_inputs_and_their_facts(make, folder):
     path = write_input(folder, "t00-01", {0: 10.0, 1: 11.0}, seconds=3.0)
 
     def copy(trial):
@@ -184,14 +178,14 @@ def test_a_trial_reads_its_own_inputs_and_their_facts(make, folder):
     assert made[1].facts["took"] == 3.0
 
 
-def test_an_input_without_the_trial_is_refused_and_nothing_is_written(make, folder):
+def test_input_without_the_trial_is_refused(make, folder):
     path = write_input(folder, "t00-01", {0: 10.0, 1: 11.0})
     with pytest.raises(DamagedArtifact, match=r"input\.h5"):
         make("t00-04", inputs={"input": path})
     assert not (folder / "t00-04/data.h5").exists()
 
 
-def test_an_error_in_a_trial_leaves_no_file(make, folder):
+def test_error_in_a_trial_leaves_no_file(make, folder):
     def fails_late(trial):
         if trial.number == 2:
             raise ValueError("trial 2")
@@ -202,7 +196,7 @@ def test_an_error_in_a_trial_leaves_no_file(make, folder):
     assert list((folder / "t00-04").iterdir()) == []
 
 
-def test_the_part_is_found_and_warmed_up_before_any_trial(make, monkeypatch):
+def test_part_is_warmed_up_before_any_trial(make, monkeypatch):
     from lssc.parts import registry
 
     events = []
@@ -239,7 +233,7 @@ def test_trials_of_a_damaged_block_are_computed_again(make, calls, damage):
     assert {t: r.content for t, r in made.items()} == {t: r.content for t, r in expected.items()}
 
 
-def test_a_damaged_file_is_moved_aside_so_that_it_is_made_again(make):
+def test_damaged_file_is_moved_aside(make):
     path = make("t00-01")
     with pytest.raises(SystemExit, match=rf"^{path}: broken.*run the same command again"), telling(path):
         raise DamagedArtifact(path, "broken")
@@ -249,13 +243,13 @@ def test_a_damaged_file_is_moved_aside_so_that_it_is_made_again(make):
         raise DamagedArtifact(path, "gone")
 
 
-def test_the_first_block_of_all_can_be_made_by_hand(tmp_path):
+def test_first_block_of_all_can_be_made_by_hand(tmp_path):
     out = tmp_path / "fresh/n60/t00-00/data.h5"
     make_artifact(lambda trial: Record({}), inputs={}, out=out, recipe={**RECIPE, "block": "t00-00"})
     assert out.is_file()
 
 
-def test_a_matrix_that_cannot_be_solved_with_is_told_in_one_line(make):
+def test_singular_matrix_is_reported_in_one_line(make):
     def compute(trial):
         return Record({"x": np.linalg.inv(np.zeros((2, 2)))})
 

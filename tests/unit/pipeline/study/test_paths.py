@@ -1,5 +1,6 @@
+"""Blocks of trials and the paths of artifacts."""
+
 import re
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,13 +19,13 @@ def test_blocks_cover_every_trial_exactly_once_and_in_order(stream, n_trials, si
 
 
 @given(STREAM, st.integers(0, 2000), st.integers(0, 50))
-def test_a_block_survives_being_written_into_a_path(stream, first, more):
+def test_block_can_be_parsed_from_its_name(stream, first, more):
     block = Block(stream, first, first + more)
     assert Block.parse(str(block)) == block
     assert re.fullmatch(WILDCARDS["block"], str(block))
 
 
-def test_blocks_are_written_with_two_digits_at_least():
+def test_block_names_have_at_least_two_digits():
     assert [str(b) for b in blocks("t", 7, 5)] == ["t00-04", "t05-06"]
 
 
@@ -58,7 +59,7 @@ def touch(path):
     return path
 
 
-def test_siblings_are_the_same_file_in_other_blocks_of_the_same_trials(tmp_path):
+def test_siblings_are_the_same_file_in_overlapping_blocks(tmp_path):
     n = tmp_path / "d/n60"
     own = touch(n / "t00-04/uniform-m9/landmarks.h5")
     others = [touch(n / f"{block}/uniform-m9/landmarks.h5") for block in ("t00-01", "t04-09")]
@@ -69,10 +70,8 @@ def test_siblings_are_the_same_file_in_other_blocks_of_the_same_trials(tmp_path)
     assert siblings(own) == sorted(others)
 
 
-def test_files_outside_of_a_block_have_no_siblings(tmp_path):
+def test_files_outside_a_block_have_no_siblings(tmp_path):
     touch(tmp_path / "a/x.csv")
     assert siblings(touch(tmp_path / "b/x.csv")) == []
-
-
-def test_a_file_yet_to_be_written_into_a_new_folder_has_no_siblings(tmp_path):
-    assert siblings(Path(tmp_path / "d/n60/t00-04/data.h5")) == []
+    # A folder that does not exist yet.
+    assert siblings(tmp_path / "d/n60/t00-04/data.h5") == []

@@ -13,15 +13,15 @@ from lssc.report.sweeps import best_settings
 
 REPO = Path(__file__).parents[4]
 STUDY = load(yaml.safe_load((REPO / "config/config.yaml").read_text()))
-# Experiment -> the sweeps that chose what it reports.
+# The sweeps that chose the parameters of each experiment.
 SWEEPS = {
     "landmarks": ("tuning", "tuning_lengths"),
     "points": ("tuning_points",),
     "mnist": ("mnist_tuning",),
 }
-# The same method, computed in a way that a sweep can afford.
+# Sweeps run a cheaper method with the same result.
 STANDS_FOR = {"ssc_admm": "ssc_admm_low_rank", "esc_unit": "esc"}
-# The best of one sweep alone.
+# Methods whose parameters come from one of the sweeps.
 OF_ONE = {"esc_unit": ("tuning",)}
 REPORTED = [(id, method) for id in SWEEPS for method in STUDY.experiments[id].methods]
 every_method = pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def table(sweep):
 
 
 def best(method, sweep):
-    """The row of a sweep that speaks for a method, with its parameters and dataset; None if it was not swept."""
+    """Accuracy, setting and dataset of a method's best row in a sweep; None if it was not swept."""
     held = json.loads(recipes.held_values(STUDY, sweep))
     id = STANDS_FOR.get(method.id, method.id)
     for row in best_settings(table(sweep), held):
@@ -47,19 +47,19 @@ def best(method, sweep):
 
 
 @every_sweep
-def test_the_kept_table_is_of_the_sweep_in_config(sweep):
+def test_kept_table_has_the_settings_of_the_sweep_in_config(sweep):
     settings = {(method.id, json.dumps(dict(method.setting))) for method in STUDY.experiments[sweep].methods}
     assert settings == {(row["method"], row["setting"]) for row in table(sweep)}
 
 
 @every_method
-def test_a_reported_method_holds_the_best_setting_of_all_its_sweeps(experiment, method):
+def test_config_has_the_best_setting_of_the_sweeps(experiment, method):
     sweeps = OF_ONE.get(method.id, SWEEPS[experiment])
-    found = [choice for sweep in sweeps if (choice := best(method, sweep))]
-    assert found
-    _, setting, dataset = max(found, key=lambda choice: choice[0])
-    wanted = {key: value for key, value in setting.items() if key != "dataset"}
-    assert {key: method.value(key) for key in wanted} == wanted
+    choices = [choice for sweep in sweeps if (choice := best(method, sweep))]
+    assert choices
+    _, setting, dataset = max(choices, key=lambda choice: choice[0])
+    params = {key: value for key, value in setting.items() if key != "dataset"}
+    assert {key: method.value(key) for key in params} == params
     assert STUDY.experiments[experiment].dataset_of(method) == dataset
 
 
@@ -79,6 +79,6 @@ def test_sweeps_share_no_trial_with_the_reported_experiments(sweep):
         ("ssc_admm_modified_plain", "ssc_admm_modified"),
     ],
 )
-def test_a_variant_differs_in_one_thing_only(variant, method):
+def test_variants_share_the_other_parameters(variant, method):
     keys = ("lam", "alpha", "scale_rows", "n_init")
     assert [STUDY.methods[variant].value(key) for key in keys] == [STUDY.methods[method].value(key) for key in keys]

@@ -1,4 +1,4 @@
-"""Config of image collections, and of parameters that differ by experiment."""
+"""Configs of image collections, and parameters that differ by experiment."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from lssc.pipeline.study.paths import WILDCARDS
 
 IMAGES = FILES[0]
 ERRORS = [
-    # where, value, the one line it gives; {at} is where
+    # (key, value, start of the error line); {at} stands for the key
     ("datasets.two.generator.collection", "tinny", "{at}: unknown images 'tinny'; did you mean 'tiny'?"),
     ("datasets.two.generator.collection", 5, "{at}: 5 must be lower-case letters, digits and _"),
     ("datasets.two.generator.collection", MISSING, "{at}: missing; dataset 'images' needs it"),
@@ -71,46 +71,46 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("where", "value", "line"), ERRORS, ids=[f"{e[0]}={e[1]}"[:70] for e in ERRORS])
-def test_a_mistake_is_told_in_one_line_with_key_value_and_remedy(image_config, where, value, line):
-    [said] = problems_of(changed(image_config, where, value))
-    assert said.startswith(f"config: {line.format(at=where)}")
+def test_mistake_is_reported_in_one_line_with_key_value_and_remedy(image_config, where, value, line):
+    [message] = problems_of(changed(image_config, where, value))
+    assert message.startswith(f"config: {line.format(at=where)}")
 
 
 @pytest.mark.parametrize("digest", ["", "0" * 63, "G" * 64, "A" * 64], ids=repr)
-def test_a_bad_checksum_is_refused_by_the_name_of_its_file(image_config, digest):
-    said = problems_of(changed(image_config, ["images", "tiny", "sha256", IMAGES], digest))
-    wanted = f"'{digest}' is not allowed; a SHA-256 has 64 digits 0-9 and a-f"
-    assert said == [f"config: images.tiny.sha256.{IMAGES}: {wanted}"]
+def test_bad_checksum_is_reported_with_its_file(image_config, digest):
+    message = f"'{digest}' is not allowed; a SHA-256 has 64 digits 0-9 and a-f"
+    lines = problems_of(changed(image_config, ["images", "tiny", "sha256", IMAGES], digest))
+    assert lines == [f"config: images.tiny.sha256.{IMAGES}: {message}"]
 
 
 @pytest.mark.parametrize(
-    ("n", "said"),
+    ("n", "message"),
     [
         (22, "22 points of 2 classes, the smallest of which has 10 images; need at most 20, or 24 for all"),
         (26, "26 points of 2 classes, the smallest of which has 10 images; need at most 20, or 24 for all"),
         (19, "19 must be a multiple of n_clusters=2"),
     ],
 )
-def test_more_images_than_the_classes_have_are_refused(image_config, n, said):
+def test_more_images_than_the_classes_have_are_refused(image_config, n, message):
     lines = problems_of(changed(image_config, "experiments.seen.n", [n]))
-    assert lines == [f"config: experiments.seen.n: {said}"]
+    assert lines == [f"config: experiments.seen.n: {message}"]
 
 
-def test_as_many_images_as_the_smallest_class_allows_or_all_of_them_are_allowed(image_config):
+def test_balanced_classes_or_all_images_are_accepted(image_config):
     load(changed(image_config, "experiments.seen.n", [20, 24]))
     config = changed(changed(image_config, "run", ["whole"]), "images.tiny.counts", [14, 12, 11])
     load(changed(config, "experiments.whole.n", [33, 37]))
 
 
-def test_a_class_without_images_may_be_there_if_no_dataset_of_a_run_has_it(image_config):
+def test_class_without_images_is_accepted_unless_a_run_uses_it(image_config):
     config = changed(image_config, "images.tiny.counts", [14, 0, 10])
     load(config)
     config = changed(changed(config, "run", ["whole"]), "experiments.whole.n", [24])
-    wanted = "class 1 has no image in images.tiny.counts; leave it out"
-    assert problems_of(config) == [f"config: datasets.every.generator.classes: {wanted}"]
+    message = "class 1 has no image in images.tiny.counts; leave it out"
+    assert problems_of(config) == [f"config: datasets.every.generator.classes: {message}"]
 
 
-def test_of_the_first_images_only_the_classes_are_not_known_before_they_are_read(image_config):
+def test_class_sizes_of_the_first_images_are_not_checked(image_config):
     load(changed(changed(image_config, "images.tiny.first", 24), "experiments.seen.n", [22]))
 
 
@@ -124,7 +124,7 @@ def test_more_points_than_images_and_more_dimensions_than_points_are_refused(ima
     assert any("too few for dim=37" in line for line in problems_of(wide))
 
 
-def test_parameters_of_an_experiment_reach_its_runs_and_no_others(image_config):
+def test_parameters_of_an_experiment_reach_its_runs_only(image_config):
     study = load(image_config)
     of = {id: {m.id: m for m in study.experiments[id].methods} for id in ("seen", "whole")}
     assert of["seen"]["fsc"].value("coder.lam") == 5.0
@@ -136,13 +136,13 @@ def test_parameters_of_an_experiment_reach_its_runs_and_no_others(image_config):
     assert of["seen"]["fsc"].setting == {}
 
 
-def test_a_parameter_of_an_experiment_reaches_every_part_that_has_it(image_config):
+def test_parameter_of_an_experiment_reaches_every_part_that_has_it(image_config):
     study = load(changed(image_config, "experiments.seen.overrides", {"esc": {"params": {"lam": 7}}}))
     fsc, esc = study.experiments["seen"].methods
     assert (esc.value("selector.lam"), esc.value("coder.lam"), fsc.value("coder.lam")) == (7.0, 7.0, 10.0)
 
 
-def test_a_sweep_goes_before_the_parameters_of_its_experiment(image_config):
+def test_sweep_overrides_the_parameters_of_its_experiment(image_config):
     overrides = {"fsc": {"params": {"lam": 3, "scale_rows": True}}}
     config = changed(image_config, "experiments.sweeping.overrides", overrides)
     config = changed(config, "experiments.sweeping.sweep", {"fsc": {"lam": [5, 6]}})
@@ -151,13 +151,13 @@ def test_a_sweep_goes_before_the_parameters_of_its_experiment(image_config):
     assert [(m.value("lam"), m.value("scale_rows")) for m in methods] == [(5.0, True), (6.0, True)]
 
 
-def test_a_value_held_by_a_sweep_is_the_one_its_experiment_has(image_config):
+def test_held_value_is_that_of_the_experiment(image_config):
     overrides = {"fsc": {"params": {"scale_rows": True}}}
     config = changed(image_config, "experiments.sweeping.overrides", overrides)
     assert json.loads(recipes.held_values(load(config), "sweeping"))["fsc"] == {"scale_rows": True}
-    [said] = problems_of(changed(config, "experiments.sweeping.sweep.fsc.scale_rows", [False]))
-    wanted = "sweep.fsc.scale_rows: held at True, which must be among the values"
-    assert said == f"config: experiments.sweeping.{wanted}"
+    lines = problems_of(changed(config, "experiments.sweeping.sweep.fsc.scale_rows", [False]))
+    message = "held at True, which must be among the values"
+    assert lines == [f"config: experiments.sweeping.sweep.fsc.scale_rows: {message}"]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_value_held_by_a_sweep_is_the_one_its_experiment_has(image_config):
         (10, 99, ["00000-00009", "00010-00019", "00020-00029", "00030-00035"]),
     ],
 )
-def test_shards_cover_the_images_that_are_wanted_once(image_config, shard, first, shards):
+def test_shards_cover_the_requested_images_once(image_config, shard, first, shards):
     image_config["images"]["tiny"] |= {"shard": shard} | ({"first": first} if first else {})
     study = load(changed(image_config, "run", ["grid"]))
     assert study.collections["tiny"].shards == shards
@@ -179,7 +179,7 @@ def test_shards_cover_the_images_that_are_wanted_once(image_config, shard, first
     assert all(re.fullmatch(WILDCARDS["shard"], name) for name in shards)
 
 
-def test_a_dataset_is_drawn_from_the_features_it_needs(image_config):
+def test_dataset_reads_the_features_it_needs(image_config):
     study = load(image_config)
     assert recipes.features_of(study, "plain") == []
     assert recipes.features_of(study, "two") == ["data/tiny/scattering/pca.dim=5-of-36.h5"]
@@ -196,7 +196,7 @@ def test_a_dataset_is_drawn_from_the_features_it_needs(image_config):
         ({"centre": False, "dim": 20, "path_maximum": False}, "pca.centre=false+dim=20+path_maximum=false"),
     ],
 )
-def test_a_reduction_is_named_by_what_is_not_at_its_default(image_config, params, slug):
+def test_reduction_slug_has_the_parameters_that_differ_from_defaults(image_config, params, slug):
     generator = {"name": "images", "collection": "tiny", **params}
     study = load(changed(image_config, "datasets.every.generator", generator))
     dataset = study.datasets["every"]
@@ -210,13 +210,13 @@ def test_a_reduction_is_named_by_what_is_not_at_its_default(image_config, params
     }
 
 
-def test_datasets_that_differ_in_their_classes_share_a_reduction(image_config):
+def test_datasets_of_other_classes_share_a_reduction(image_config):
     generator = {"name": "images", "collection": "tiny", "classes": [1, 2], "dim": 5}
     study = load(changed(image_config, "datasets.other", {**image_config["datasets"]["two"], "generator": generator}))
     assert recipes.features_of(study, "other") == recipes.features_of(study, "two")
 
 
-def test_features_do_not_depend_on_where_results_go_and_follow_the_data_folder(image_config):
+def test_features_follow_the_data_folder_not_the_results_folder(image_config):
     one, two = load(image_config), load(changed(image_config, "results", "elsewhere"))
     assert recipes.features_of(one, "two") == recipes.features_of(two, "two")
     assert one.paths.data != two.paths.data
@@ -225,7 +225,7 @@ def test_features_do_not_depend_on_where_results_go_and_follow_the_data_folder(i
     assert moved.paths.source.format(images="tiny") == "/store/tiny/source.json"
 
 
-def test_recipes_of_images_name_everything_that_counts(image_config):
+def test_recipes_of_images_have_everything_a_stage_needs(image_config):
     tiny = image_config["images"]["tiny"]
     tiny["features"] = {"name": "scattering", "angles": 4}
     study = load(image_config)
@@ -244,7 +244,7 @@ def test_recipes_of_images_name_everything_that_counts(image_config):
 
 
 @pytest.mark.parametrize("experiment", ["grid", "seen", "whole"])
-def test_a_fragment_keeps_the_images_of_its_experiment_alone(image_config, experiment):
+def test_fragment_has_the_images_of_its_experiment_only(image_config, experiment):
     study = load(changed(image_config, "images.spare", image_config["images"]["tiny"]))
     fragment = json.loads(recipes.fragment(study, experiment))
     assert set(fragment["images"]) == set(study.collections_of(experiment))
