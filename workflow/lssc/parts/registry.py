@@ -17,18 +17,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, get_type_hints
 
+from lssc import parts
 from lssc.parts.params import hint_problem, value_problem
 
-FOLDERS = {
-    "source": "data.sources",
-    "features": "data.features",
-    "dataset": "data.datasets",
-    "selector": "parts.selectors",
-    "coder": "parts.coders",
-    "embedder": "parts.embedders",
-    "clusterer": "parts.clusterers",
-    "refiner": "parts.refiners",
-    "method": "parts.methods",
+# Kind of part -> its package. Every folder of `lssc/parts` is a kind: `coders` holds coders.
+FOLDERS = {"source": "data.sources", "features": "data.features", "dataset": "data.datasets"} | {
+    folder.name.removesuffix("s"): f"parts.{folder.name}"
+    for folder in pkgutil.iter_modules(parts.__path__)
+    if folder.ispkg
 }
 # Arguments that the caller supplies; they are no parameters in config.
 SUPPLIED = ("rng", "n_clusters", "features", "threads")

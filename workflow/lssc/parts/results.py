@@ -15,10 +15,9 @@ RETURNS = {
     "selector": "Landmarks(indices): m different row numbers",
     "coder": "Codes(matrix): a SciPy CSR matrix of n x m, one row per point",
     "embedder": "Embedding(vectors, values): n rows of coordinates, and the values they belong to",
-    "clusterer": "Clusters(labels, info): n whole numbers from 0 to K - 1",
-    "refiner": "Clusters(labels, info): n whole numbers from 0 to K - 1",
-    "method": "Clusters(labels, info): n whole numbers from 0 to K - 1",
 }
+# All other kinds return labels.
+LABELS = "Clusters(labels, info): n whole numbers from 0 to K - 1"
 
 
 def require_result(part: Component, result: Any, *, n: int, m: int = 0, n_clusters: int = 0) -> None:
@@ -26,7 +25,7 @@ def require_result(part: Component, result: Any, *, n: int, m: int = 0, n_cluste
     check = {"dataset": _points, "selector": _landmarks, "coder": _codes, "embedder": _embedding}
     if problem := check.get(part.kind, _clusters)(result, n, m, n_clusters):
         kind = f"{part.kind} {part.name!r}"
-        raise InputError(f"{kind} returned {problem}; a {part.kind} returns {RETURNS[part.kind]}")
+        raise InputError(f"{kind} returned {problem}; a {part.kind} returns {RETURNS.get(part.kind, LABELS)}")
 
 
 def _points(result: Any, n: int, m: int, n_clusters: int) -> str | None:

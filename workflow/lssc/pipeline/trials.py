@@ -146,6 +146,7 @@ def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others:
         record = compute(trial)
     except np.linalg.LinAlgError as error:
         raise InputError(f"{part} cannot work with its input and parameters in trial {trial.number}: {error}") from None
+    record = Record({name: _as_stored(array) for name, array in record.arrays.items()}, record.facts)
     for name, array in record.arrays.items():
         if isinstance(array, np.ndarray) and not is_sound(array):
             raise InputError(f"{part} returned {name} not finite, or beyond {LARGEST:g}, in trial {trial.number}")
@@ -154,6 +155,12 @@ def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others:
     facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)
     writer.add(trial.number, Record(record.arrays, facts))
     return facts
+
+
+def _as_stored(array: Any) -> Any:
+    """Artifacts hold 64-bit numbers, whatever a part returns."""
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64}
+    return array.astype(wide[array.dtype.kind], copy=False) if isinstance(array, np.ndarray) else array
 
 
 def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:
