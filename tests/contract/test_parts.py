@@ -39,6 +39,7 @@ PARAMS = {
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},
+    "subspaces": {"dim": 3},
 }
 # Parts that cost too much to import before they are used.
 HEAVY = (
@@ -403,6 +404,16 @@ def test_inputs_are_left_untouched(part, X, codes):
 @every("method")
 def test_method_labels_every_point_and_repeats_with_the_same_rng(part, X):
     one, two = (part(X, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {})) for _ in range(2))
+    require_result(part, one, n=N, n_clusters=K)
+    assert_array_equal(one.labels, two.labels)
+    json.dumps(one.info)
+
+
+@every("refiner")
+def test_refiner_labels_every_point_and_repeats_with_the_same_rng(part, points):
+    X, labels = points
+    start = locked(np.where(np.arange(N) % 7, labels, 0))
+    one, two = (part(X, start, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {})) for _ in range(2))
     require_result(part, one, n=N, n_clusters=K)
     assert_array_equal(one.labels, two.labels)
     json.dumps(one.info)

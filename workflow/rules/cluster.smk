@@ -80,6 +80,26 @@ rule cluster_points:
         " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
 
 
+rule refine_labels:
+    input:
+        **read_by("refine_labels"),
+    output:
+        made_by("refine_labels"),
+    log:
+        log_of(made_by("refine_labels")),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **requests("refine_labels"),
+    params:
+        recipe=step_recipe("refine_labels"),
+        code=step_code("refine_labels"),
+    shell:
+        "python -m lssc.pipeline.stages.refine_labels --inputs {input:q} --threads {threads}"
+        " --recipe {params.recipe:q} --code {params.code:q} --out {output:q} 2> {log:q}"
+
+
 rule apply_method:
     input:
         **read_by("apply_method"),
