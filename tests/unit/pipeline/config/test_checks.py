@@ -84,7 +84,7 @@ ERRORS = [
     ("datasets.plain.generator", 5, "{at}: 5 must be a name, or a mapping with a name and parameters"),
     ("methods.fsc.coder", {"lam": 10}, '{at}: {{"lam": 10}} must be a name, or a mapping with a name and parameters'),
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
-    ("methods.fsc.refinr", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, method, selector"),
+    ("methods.fsc.nix", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, method, refiner, selector"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 0}, "{at}.n_init: 0 must be at least 1"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 10**9}, "{at}.n_init: 1000000000 must be at most 100,000"),
     ("block", 0, "{at}: 0 must be at least 1"),
