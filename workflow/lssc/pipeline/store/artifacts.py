@@ -130,6 +130,10 @@ class Reader:
         """The hash of a trial's arrays, without reading them."""
         return str(self._find(trial).attrs["content"])
 
+    def has(self, trial: int, name: str) -> bool:
+        """Whether a trial holds this array."""
+        return name in self._find(trial)
+
     def array(self, trial: int, name: str, *, rows: int | None = None, below: int | None = None) -> np.ndarray:
         """One array of a trial, of which the number of rows and a bound on its values may be required."""
         array = self._dataset(trial, name, rows)[()]
