@@ -113,7 +113,7 @@ def test_omp_chooses_the_same_atoms_with_the_same_coefficients(authors, k):
 
 
 @pytest.mark.parametrize("lam", [10.0, 50.0])
-def test_every_exemplar_is_the_worst_represented_point_of_its_step(authors, lam):
+def test_each_exemplar_has_the_largest_cost_of_its_step(authors, lam):
     X, chosen = authors["X"], find_exemplars(authors["X"], 40, lam=lam, first=0)[0]
     assert chosen[0] == 0
     for step in range(1, len(chosen)):
@@ -124,7 +124,7 @@ def test_every_exemplar_is_the_worst_represented_point_of_its_step(authors, lam)
 
 
 @pytest.mark.parametrize("lam", [10.0, 50.0])
-def test_the_authors_exemplars_are_worst_points_too(authors, lam):
+def test_exemplars_of_the_authors_have_the_largest_cost_too(authors, lam):
     """The same check on their exemplars: that it is the right cost, not only our own."""
     chosen = authors[f"esc_l{lam:.0f}_T"]
     for step in range(2, len(chosen)):

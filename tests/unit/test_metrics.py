@@ -19,7 +19,7 @@ def accuracy_by_permutations(truth, predicted):
 
 
 @given(LABELS)
-def test_accuracy_is_the_best_over_all_permutations(pairs):
+def test_accuracy_is_the_best_over_all_matchings(pairs):
     truth, predicted = pairs.T
     assert scores(truth, predicted)["accuracy"] == pytest.approx(accuracy_by_permutations(truth, predicted))
 
@@ -42,14 +42,14 @@ def test_labels_are_counted_in_blocks(pairs):
 
 
 @given(LABELS, st.permutations(range(5)))
-def test_scores_do_not_depend_on_what_labels_are_called(pairs, names):
+def test_scores_do_not_depend_on_label_names(pairs, names):
     truth, predicted = pairs.T
     renamed = 10 * np.array(names)[predicted] - 7
     assert scores(truth, renamed) == pytest.approx(scores(truth, predicted))
 
 
 @given(LABELS, st.randoms(use_true_random=False))
-def test_scores_do_not_depend_on_the_order_of_points_nor_on_which_is_truth(pairs, random):
+def test_scores_are_symmetric_and_do_not_depend_on_order(pairs, random):
     truth, predicted = pairs.T
     shuffled = pairs[random.sample(range(len(pairs)), len(pairs))]
     assert scores(*shuffled.T) == pytest.approx(scores(truth, predicted))
@@ -57,7 +57,7 @@ def test_scores_do_not_depend_on_the_order_of_points_nor_on_which_is_truth(pairs
 
 
 @given(LABELS)
-def test_scores_are_one_for_identical_labels_and_bounded_else(pairs):
+def test_scores_are_bounded_and_one_for_identical_labels(pairs):
     truth, predicted = pairs.T
     assert scores(truth, truth) == pytest.approx({"accuracy": 1, "nmi": 1, "ari": 1})
     found = scores(truth, predicted)
@@ -66,12 +66,12 @@ def test_scores_are_one_for_identical_labels_and_bounded_else(pairs):
     assert -1 <= found["ari"] <= 1 + 1e-12
 
 
-def test_empty_clusters_and_too_many_clusters_are_scored():
+def test_scores_other_numbers_of_clusters():
     assert scores(np.array([0, 0, 1, 1]), np.array([7, 7, 7, 7]))["accuracy"] == 0.5
     assert scores(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3]))["accuracy"] == 0.5
 
 
 @pytest.mark.parametrize(("truth", "predicted"), [([0, 1], [0]), ([], [])])
-def test_labels_of_different_numbers_are_refused(truth, predicted):
+def test_refuses_labels_of_different_length(truth, predicted):
     with pytest.raises(ValueError, match=f"{len(truth)} true and {len(predicted)} predicted labels"):
         scores(np.array(truth), np.array(predicted))

@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: never stale, never needed, never without bound."""
+"""The cache of compiled kernels is never stale, optional and bounded."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ def package(tmp_path):
 
 
 def run(package, **variables):
-    """What the kernel returns, what Numba's own cache returns, the hits in the cache of the kernel, and its folder."""
+    """Run in a new process: result of the kernel, result by Numba's own cache, hits in the kernel's cache, folder."""
     environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     environment |= {"PYTHONPATH": str(package.parents[1]), **variables}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
@@ -65,7 +65,7 @@ def test_changed_helper_recompiles_the_kernel_in_another_file(package):
     assert again == (2, 2, 1, first[3])
     (package / "adding.py").write_text(HELPER.format(5))
     changed = run(package)
-    # The second number is why `compiled` exists: once Numba returns 6 there, its own cache will do.
+    # The stale 2 is why `compiled` exists. If Numba returns 6 here, its own cache is enough.
     assert changed[:3] == (6, 2, 0)
     assert changed[3] != first[3]
     assert first[3].startswith(folder)
@@ -75,10 +75,9 @@ def test_unwritable_package_uses_the_cache_of_the_user_or_none(package, tmp_path
     (package / "__pycache__").write_text("a file, so that no folder can be made here")
     (package / "calling.py").write_text(CALLER.replace("cache=True", "cache=False"))
     user, nowhere = str(tmp_path / "user"), str(package / "__pycache__" / "user")
-    assert run(package, XDG_CACHE_HOME=user)[0] == 2
-    result = run(package, XDG_CACHE_HOME=user)
-    assert result[:3] == (2, 2, 1)
-    assert result[3].startswith(user)
+    value, _, _, folder = run(package, XDG_CACHE_HOME=user)
+    assert value == 2
+    assert folder.startswith(user)
     assert run(package, XDG_CACHE_HOME=nowhere) == (2, 2, 0, "None")
 
 
@@ -97,7 +96,7 @@ def test_old_folders_are_removed_when_a_new_one_is_made(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lssc-0", "lssc-1", "lssc-2", "lssc-new", "other"]
 
 
-def test_the_package_uses_its_own_folder_and_leaves_numba_alone():
+def test_package_uses_its_folder_and_keeps_numbas_settings():
     import numba
 
     from lssc.kernels.gram import add_lower_gram

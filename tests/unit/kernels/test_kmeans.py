@@ -71,7 +71,7 @@ def test_labels_few_or_equal_points(X, K):
 
 
 def test_seeds_are_drawn_by_squared_distance():
-    """Two points at distance 1 and 3 from the first: the second centre is the far one nine times in ten."""
+    """Of two points at distances 1 and 3 from the first centre, the far one is drawn nine times in ten."""
     X = np.array([[0.0, 1.0, 3.0]])
     drawn = []
     for share in np.linspace(0.005, 0.995, 100):

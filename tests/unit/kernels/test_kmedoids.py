@@ -1,4 +1,4 @@
-"""The compiled K-medoids: the search it claims to be, at the distances it claims to use, whatever the points."""
+"""K-medoids against a plain search and other programs."""
 
 import itertools
 
@@ -18,12 +18,12 @@ from lssc.parts.selectors.kmedoids import select_kmedoids
 from lssc.parts.selectors.kmedoids_full import select_kmedoids_full
 
 every_metric = pytest.mark.parametrize("metric", METRICS)
-# Less and more than a tile of points, and than a look at features.
+# Fewer and more points than a tile, and features than a test.
 every_shape = pytest.mark.parametrize("shape", [(30, 3), (64, 16), (150, 7), (130, 150)])
 
 
 def distances(X, metric):
-    """Of each pair; a zero point is at a right angle to all but zero points."""
+    """All pairwise distances; the cosine distance of a zero point is 1 to others and 0 to zero points."""
     found = np.nan_to_num(cdist(X, X, metric), nan=1.0)
     zero = ~X.any(axis=1)
     found[np.ix_(zero, zero)] = 0
@@ -39,7 +39,7 @@ def search(X, m, metric, max_iter=100, seed=0):
 
 
 def plain_search(D, m, rng):
-    """The same search on a matrix of distances, each exchange judged by the whole cost."""
+    """The same search on a distance matrix, each swap judged by the full cost."""
     chosen, near = [], np.ones(len(D))
     for draw in rng.random(m):
         chosen.append(int(np.searchsorted(np.cumsum(near), draw * near.sum(), side="right")))
@@ -58,7 +58,7 @@ def plain_search(D, m, rng):
 
 @every_metric
 @pytest.mark.parametrize("m", [1, 2, 7, 30])
-def test_the_search_is_the_plain_one(metric, m):
+def test_search_agrees_with_a_plain_one(metric, m):
     X = np.random.default_rng(m).standard_normal((90, 5))
     expected = plain_search(distances(X, metric), m, np.random.default_rng(0))
     assert search(X, m, metric)[0].tolist() == expected
@@ -67,7 +67,7 @@ def test_the_search_is_the_plain_one(metric, m):
 @every_metric
 @every_shape
 @pytest.mark.parametrize("m", [1, 2, 20])
-def test_the_cost_is_that_of_the_medoids(metric, shape, m):
+def test_cost_agrees_with_the_medoids(metric, shape, m):
     X = np.random.default_rng(1).standard_normal(shape)
     chosen, info = search(X, m, metric)
     assert_allclose(info["cost"], cost(X, chosen, metric), rtol=1e-5)
@@ -76,7 +76,7 @@ def test_the_cost_is_that_of_the_medoids(metric, shape, m):
 @every_metric
 @every_shape
 @pytest.mark.parametrize("m", [2, 20])
-def test_the_nearest_and_next_medoid_of_every_point_are_known(metric, shape, m, rng):
+def test_tracks_nearest_and_second_nearest_medoids(metric, shape, m, rng):
     X = rng.standard_normal(shape)
     tiles, unit = medoids._in_tiles(X, metric)
     state = medoids._make_state(len(X), m, tiles.shape[1])
@@ -90,14 +90,14 @@ def test_the_nearest_and_next_medoid_of_every_point_are_known(metric, shape, m, 
         medoids._run_round(tiles, METRICS[metric], m, rng.permutation(len(X)), state)
 
 
-def test_the_best_of_all_choices_is_nearly_found(rng):
+def test_finds_nearly_the_best_choice(rng):
     X = rng.standard_normal((16, 3))
     best = min(cost(X, list(chosen)) for chosen in itertools.combinations(range(16), 3))
     assert best <= min(cost(X, search(X, 3, "cityblock", seed=s)[0]) for s in range(3)) <= 1.02 * best
 
 
 @pytest.mark.parametrize("m", [20, 150])
-def test_the_cost_is_below_that_of_alternation_and_close_to_that_of_fasterpam(m):
+def test_cost_is_below_alternation_and_close_to_fasterpam(m):
     X = unit_rows(synthetic(1500, n_clusters=5, rng=np.random.default_rng(m)).X)
     ours, alternation, fasterpam = (
         np.mean([cost(X, select(X, m, rng=np.random.default_rng(s)).indices) for s in range(2)])
@@ -118,7 +118,7 @@ def test_every_point_can_be_a_medoid(metric, rng):
 
 @every_metric
 @given(st.integers(0, 1000), st.integers(1, 5))
-def test_duplicates_never_share_a_medoid_while_others_have_none(metric, seed, m):
+def test_medoids_of_duplicates_are_distinct_points(metric, seed, m):
     rng = np.random.default_rng(seed)
     base = np.concatenate([rng.standard_normal((4, 3)), np.zeros((1, 3))])
     X = rng.permutation(np.repeat(base, 30, axis=0))
@@ -129,7 +129,7 @@ def test_duplicates_never_share_a_medoid_while_others_have_none(metric, seed, m)
 
 @every_metric
 @pytest.mark.parametrize("value", [0.0, 3.0])
-def test_points_that_are_all_the_same_have_one_medoid(metric, value, rng):
+def test_equal_points_have_one_medoid(metric, value, rng):
     chosen, info = search(np.full((80, 4), value), 5, metric)
     assert len(chosen) == 1
     assert info == {"cost": 0.0, "n_iter": 1, "converged": True}
@@ -138,7 +138,7 @@ def test_points_that_are_all_the_same_have_one_medoid(metric, value, rng):
 
 @every_metric
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])
-def test_the_unit_of_the_points_does_not_matter(metric, unit, rng):
+def test_medoids_do_not_depend_on_scale(metric, unit, rng):
     X = rng.standard_normal((200, 6))
     chosen, info = search(X, 9, metric)
     again, scaled = search(unit * X, 9, metric)
@@ -147,12 +147,12 @@ def test_the_unit_of_the_points_does_not_matter(metric, unit, rng):
 
 
 @pytest.mark.parametrize("metric", ["cityblock", "euclidean"])
-def test_points_far_from_the_origin_are_told_apart(metric, rng):
+def test_cost_does_not_depend_on_the_origin(metric, rng):
     X = rng.standard_normal((200, 6))
     assert_allclose(search(X + 1e8, 9, metric)[1]["cost"], search(X, 9, metric)[1]["cost"], rtol=1e-5)
 
 
-def test_the_layout_of_the_points_does_not_matter(rng):
+def test_medoids_do_not_depend_on_memory_layout(rng):
     X = rng.standard_normal((200, 6))
     expected = search(X, 9, "cityblock")
     locked = X.copy()
@@ -171,7 +171,7 @@ def test_more_rounds_do_not_raise_the_cost():
     assert found[-1]["n_iter"] > 2
 
 
-def test_a_sample_takes_part_of_many_points(rng):
+def test_sample_of_many_points_costs_little_more(rng):
     X = rng.standard_normal((3000, 4))
     found = select_kmedoids(X, 30, max_points=1000, rng=rng)
     assert found.info["sampled"] == 1000

@@ -1,4 +1,4 @@
-"""The compiled lasso: optimal for every point, however awkward the landmarks."""
+"""The lasso kernel: optimality conditions and agreement with SPAMS."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def off_by(X, L, codes, lam):
 
 @pytest.fixture(params=["gram", "no gram", "many dimensions"])
 def regime(request, monkeypatch):
-    """Where inner products come from, which otherwise follows from m and D."""
+    """The source of inner products, which normally depends on m and D."""
     few_dimensions, few_landmarks = {"gram": (32, 2048), "no gram": (32, 0), "many dimensions": (0, 0)}[request.param]
     monkeypatch.setattr(lasso_path, "MAX_DIMENSIONS_BY_COORDINATES", few_dimensions)
     monkeypatch.setattr(lasso_path, "MAX_LANDMARKS_BY_GRAM", few_landmarks)
@@ -45,7 +45,7 @@ def regime(request, monkeypatch):
 
 @pytest.mark.parametrize("lam", [2.0, 10.0, 100.0, 1000.0, 1e6])
 @pytest.mark.parametrize("m", [5, 16, 40, 300])
-def test_codes_are_optimal_and_as_good_as_those_of_spams(m, lam, regime):
+def test_codes_are_optimal(m, lam, regime):
     X = unit_rows(synthetic(1500, n_clusters=5, rng=np.random.default_rng(m)).X)
     L = X[:m]
     codes = codes_of(X, L, lam).toarray()
@@ -71,7 +71,7 @@ np.savez(sys.argv[3], codes=codes.toarray(), unsolved=unsolved, X=X)
 
 
 def with_constant(name, value, folder):
-    """Codes, failures and points with a constant changed: not compiled, as the compiler fixes constants."""
+    """Codes, failures and points with another constant, without the compiler, which would keep the old one."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
     out = folder / "codes.npz"
     subprocess.run([sys.executable, "-c", SCRIPT, name, str(value), str(out)], check=True, env=environment)
@@ -81,13 +81,13 @@ def with_constant(name, value, folder):
 
 @pytest.mark.parametrize("candidates", [1, 1000])
 def test_codes_do_not_depend_on_the_number_of_candidates(candidates, tmp_path):
-    """With one candidate nearly everything is let in one by one; with all of them nothing is."""
+    """With one candidate nearly all landmarks join as leads; with all of them none does."""
     codes, unsolved, X = with_constant("TARGET_CANDIDATES", candidates, tmp_path)
     assert unsolved == 0
     np.testing.assert_allclose(codes, codes_of(X, X[:40], 20.0).toarray(), atol=1e-9)
 
 
-def test_a_walk_that_does_not_end_is_told(tmp_path):
+def test_counts_unsolved_points(tmp_path):
     codes, unsolved, _ = with_constant("MAX_STEPS", 1, tmp_path)
     assert unsolved > 0
     assert unsolved == (codes != 0).any(axis=1).tolist().count(False)
@@ -100,8 +100,8 @@ def test_a_walk_that_does_not_end_is_told(tmp_path):
     st.sampled_from([1.5, 7.0, 60.0, 5000.0]),
     st.booleans(),
 )
-def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
-    """Few dimensions, duplicates, opposites, zeros, multiples and, on a grid, ties everywhere."""
+def test_codes_are_optimal_for_degenerate_landmarks(D, m, seed, lam, grid):
+    """Few dimensions, duplicates, opposites, zeros, multiples and, on a grid, ties."""
     rng = np.random.default_rng(seed)
     draw = (
         (lambda *shape: rng.integers(-2, 3, shape).astype(float))
@@ -120,14 +120,14 @@ def test_awkward_landmarks_are_coded_optimally(D, m, seed, lam, grid):
     assert (objective(X, L, codes, lam) <= best * (1 + 1e-9) + 1e-12).all()
 
 
-def test_the_regimes_are_those_they_are_called(regime):
+def test_regimes_differ_in_their_gram_matrices(regime):
     dictionary = lasso_path.make_dictionary(np.eye(4))
     assert (len(dictionary.gram) > 0) == (regime != "no gram")
     assert (len(dictionary.gram32) > 0) == (regime == "many dimensions")
 
 
 def test_codes_in_many_dimensions_agree_with_spams():
-    """More active landmarks than one group of places holds, and more dimensions than a check by coordinates allows."""
+    """More active landmarks than PAD, and more dimensions than are checked by coordinates."""
     rng = np.random.default_rng(5)
     X = unit_rows(rng.standard_normal((300, 6)) @ rng.standard_normal((6, 120)) + rng.standard_normal((300, 120)))
     codes = codes_of(X, X[:150], 60.0, np.where(NOBODY < 0, np.arange(10_000), 0).clip(max=149)).toarray()
@@ -139,7 +139,7 @@ def test_codes_in_many_dimensions_agree_with_spams():
 
 
 @pytest.mark.parametrize("threads", [2, 5])
-def test_codes_are_the_same_to_the_last_bit_on_any_number_of_threads(threads, monkeypatch):
+def test_codes_do_not_depend_on_threads(threads, monkeypatch):
     X = unit_rows(synthetic(3000, n_clusters=5, rng=np.random.default_rng(3)).X)
     monkeypatch.setattr(lasso, "POINTS_PER_READ", 1000)
     one, _ = compute_lasso_codes(X, X[:80], NOBODY[:3000], 10.0)
@@ -148,7 +148,7 @@ def test_codes_are_the_same_to_the_last_bit_on_any_number_of_threads(threads, mo
         np.testing.assert_array_equal(getattr(one, part), getattr(many, part))
 
 
-def test_single_precision_is_off_by_little():
+def test_single_precision_errs_little():
     X = unit_rows(synthetic(2000, n_clusters=5, rng=np.random.default_rng(4)).X)
     codes, unsolved = compute_lasso_codes(X, X[:200], NOBODY[:2000], 10.0, single=True)
     exact = codes_of(X, X[:200], 10.0)
@@ -158,14 +158,14 @@ def test_single_precision_is_off_by_little():
     np.testing.assert_allclose(objective(X, X[:200], codes.toarray(), 10.0), best, rtol=1e-9)
 
 
-def test_codes_come_in_order_without_zeros():
+def test_codes_are_sorted_and_nonzero():
     X = unit_rows(synthetic(400, n_clusters=4, rng=np.random.default_rng(1)).X)
     codes = codes_of(X, X[:60], 10.0)
     assert codes.has_canonical_format
     assert (codes.data != 0).all()
 
 
-def test_a_point_may_be_barred_from_any_landmark():
+def test_point_may_exclude_any_landmark():
     rng = np.random.default_rng(2)
     X = unit_rows(rng.standard_normal((50, 8)))
     own = rng.integers(-1, 20, 50)

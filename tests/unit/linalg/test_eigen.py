@@ -25,7 +25,7 @@ SPECTRA = {
 
 @pytest.mark.parametrize("values", SPECTRA.values(), ids=SPECTRA)
 @pytest.mark.parametrize("k", [1, 3])
-def test_eigenpairs_are_the_largest_and_satisfy_their_equation(values, k):
+def test_returns_the_largest_eigenpairs(values, k):
     A, _ = symmetric(values)
     found, vectors = top_eigenpairs(A.dot, len(A), k, rng=np.random.default_rng(1))
     assert_allclose(found, np.sort(values)[::-1][:k], atol=1e-8)
@@ -34,7 +34,7 @@ def test_eigenpairs_are_the_largest_and_satisfy_their_equation(values, k):
 
 
 @pytest.mark.parametrize("values", SPECTRA.values(), ids=SPECTRA)
-def test_the_same_rng_gives_the_same_vectors(values):
+def test_same_rng_gives_same_vectors(values):
     A, _ = symmetric(values)
     one, two = (top_eigenpairs(A.dot, len(A), 3, rng=np.random.default_rng(1))[1] for _ in range(2))
     np.testing.assert_array_equal(one, two)

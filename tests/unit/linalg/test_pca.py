@@ -23,7 +23,7 @@ def test_principal_components_are_the_right_singular_vectors(n, dim, centre):
     pca = fit_pca([X], dim=dim, centre=centre)
     assert_allclose(pca.mean, mean)
     assert_allclose(pca.variances, np.pad(s**2 / n, (0, 6))[:dim], atol=1e-10)
-    # The last component of as many centred points as dimensions has no variance, and so no direction.
+    # With n <= dim centred points the last component has no variance and no direction.
     defined = dim - (n <= dim and centre)
     assert_allclose(np.abs(Vt[:defined] @ pca.axes[:, :defined]), np.eye(defined), atol=1e-7)
     assert_allclose(pca.axes.T @ pca.axes, np.eye(dim), atol=1e-10)

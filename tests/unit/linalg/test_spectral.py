@@ -26,7 +26,7 @@ def embed(W, K, seed=0):
 
 @pytest.mark.parametrize("dense", [256, 0], ids=["dense solver", "iterative solver"])
 @pytest.mark.parametrize("K", [1, 2, 5])
-def test_a_connected_graph_gives_the_top_eigenvectors(K, dense, monkeypatch):
+def test_connected_graph_gives_top_eigenvectors(K, dense, monkeypatch):
     monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
     W = random_graph(70)
     values, vectors = np.linalg.eigh(normalised(W))
@@ -35,7 +35,7 @@ def test_a_connected_graph_gives_the_top_eigenvectors(K, dense, monkeypatch):
     assert_allclose(found.vectors @ found.vectors.T, vectors[:, -K:] @ vectors[:, -K:].T, atol=1e-7)
 
 
-def test_both_solvers_agree_signs_included(monkeypatch):
+def test_solvers_agree_on_signs(monkeypatch):
     W = random_graph(70)
     expected = embed(W, 4).vectors
     monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", 0)
@@ -44,27 +44,27 @@ def test_both_solvers_agree_signs_included(monkeypatch):
 
 
 @pytest.mark.parametrize("dense", [256, 0])
-@pytest.mark.parametrize("n_pieces", [2, 3, 5])
-def test_eigenvalues_of_a_graph_in_pieces_are_those_of_the_whole(n_pieces, dense, monkeypatch):
-    """Fewer pieces than K, exactly K, and more: the top K eigenvalues, of which each piece has a 1."""
+@pytest.mark.parametrize("n_components", [2, 3, 5])
+def test_components_give_the_eigenvalues_of_the_graph(n_components, dense, monkeypatch):
+    """Fewer components than K, K, and more; each has eigenvalue 1."""
     monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
-    W = block_diag(*(random_graph(12 + i, seed=i) for i in range(n_pieces)))
+    W = block_diag(*(random_graph(12 + i, seed=i) for i in range(n_components)))
     found = embed(W, 3)
     assert_allclose(found.values, np.linalg.eigvalsh(normalised(W))[::-1][:3], atol=1e-9)
     assert_allclose(normalised(W) @ found.vectors, found.vectors * found.values, atol=1e-8)
     assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-8)
-    assert found.info == {"n_pieces": n_pieces, "n_isolated": 0}
+    assert found.info == {"n_pieces": n_components, "n_isolated": 0}
 
 
-def test_with_more_pieces_than_clusters_the_largest_count():
+def test_largest_components_count_if_there_are_more_than_clusters():
     sizes = [3, 9, 4, 8, 5]
     found = embed(block_diag(*(random_graph(size) for size in sizes)), 2)
     piece = np.repeat(np.arange(5), sizes)
     assert set(piece[np.abs(found.vectors).max(axis=1) > 0]) == {1, 3}
 
 
-def test_a_few_points_by_themselves_do_not_hide_the_clusters():
-    """Two halves that hang together, and pairs apart: the halves are told apart, the pairs stay at the origin."""
+def test_small_components_stay_at_the_origin():
+    """Two weakly linked halves are separated; isolated pairs stay at the origin."""
     halves = block_diag(random_graph(60, 1), random_graph(60, 2))
     halves[0, 60] = halves[60, 0] = 1e-3
     W = block_diag(halves, *([[0, 1], [1, 0]] for _ in range(4)))
@@ -75,7 +75,7 @@ def test_a_few_points_by_themselves_do_not_hide_the_clusters():
     assert (np.sign(second[60:120]) == -np.sign(second[0])).all()
 
 
-def test_a_piece_of_a_tenth_of_the_mean_cluster_counts():
+def test_component_of_a_tenth_of_the_mean_cluster_counts():
     W = block_diag(random_graph(90, 1), random_graph(5, 2), random_graph(4, 3), 0)
     vectors = embed(W, 2).vectors
     assert vectors[90:95].any()
@@ -83,8 +83,8 @@ def test_a_piece_of_a_tenth_of_the_mean_cluster_counts():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_piece_counts_before_a_second_vector_of_any(seed):
-    """The first piece hangs by a thread: its second eigenvalue is 1 too, up to rounding."""
+def test_every_component_counts_before_a_second_vector_of_one(seed):
+    """A link of weight 1e-15 makes the second eigenvalue of the first component 1 up to rounding."""
     sizes = [16, 9, 7]
     W = block_diag(random_graph(8, seed), random_graph(8, seed + 20), random_graph(9, seed), random_graph(7, seed))
     W[0, 8] = W[8, 0] = 1e-15
@@ -94,7 +94,7 @@ def test_every_piece_counts_before_a_second_vector_of_any(seed):
     assert found.info["n_pieces"] == 3
 
 
-def test_pieces_stay_apart_whatever_the_order_of_the_points():
+def test_components_do_not_depend_on_the_order_of_points():
     W = block_diag(random_graph(10, 1), random_graph(14, 2), random_graph(8, 3))
     shuffle = np.random.default_rng(5).permutation(32)
     vectors = embed(W[np.ix_(shuffle, shuffle)], 3).vectors
@@ -112,19 +112,19 @@ def test_isolated_vertices_stay_at_the_origin_and_are_counted():
     assert found.info == {"n_pieces": 2, "n_isolated": 3}
 
 
-def test_a_vertex_linked_to_itself_alone_is_a_piece():
+def test_vertex_with_a_loop_is_a_component():
     found = embed(block_diag(1.0, random_graph(6)), 2)
     assert found.info == {"n_pieces": 2, "n_isolated": 0}
     assert_allclose(found.values, 1)
 
 
-def test_a_graph_without_edges_embeds_at_the_origin():
+def test_graph_without_edges_embeds_at_the_origin():
     found = embed(np.zeros((6, 6)), 3)
     assert not found.vectors.any()
-    assert_array_equal(found.values, 0)
+    assert not found.values.any()
 
 
-def test_a_piece_smaller_than_k_gives_what_it_has():
+def test_component_smaller_than_k_is_padded():
     W = np.array([[0.0, 1.0], [1.0, 0.0]])
     found = embed(W, 2)
     assert_allclose(found.values, [1, -1])
@@ -132,8 +132,8 @@ def test_a_piece_smaller_than_k_gives_what_it_has():
 
 
 @pytest.mark.parametrize("dense", [256, 0])
-def test_tied_eigenvalues_give_the_same_vectors_for_the_same_rng(dense, monkeypatch):
-    """A complete graph has one eigenvalue n - 1 times."""
+def test_ties_give_the_same_vectors_for_the_same_rng(dense, monkeypatch):
+    """A complete graph has an eigenvalue of multiplicity n - 1."""
     monkeypatch.setattr(spectral, "MAX_DENSE_VERTICES", dense)
     W = np.ones((40, 40)) - np.eye(40)
     one, two = embed(W, 4), embed(W, 4)
@@ -142,8 +142,8 @@ def test_tied_eigenvalues_give_the_same_vectors_for_the_same_rng(dense, monkeypa
 
 
 @pytest.mark.parametrize("K", [2, 3])
-def test_a_large_star_gives_the_same_vectors_for_the_same_rng(K):
-    """Three distinct eigenvalues only, so that the iterative solver runs dry."""
+def test_star_gives_the_same_vectors_for_the_same_rng(K):
+    """A star has three distinct eigenvalues, so the Krylov space is exhausted."""
     W = np.zeros((300, 300))
     W[0, 1:] = W[1:, 0] = 1
     assert_array_equal(embed(W, K).vectors, embed(W, K).vectors)

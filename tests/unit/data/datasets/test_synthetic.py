@@ -38,7 +38,7 @@ def test_other_rng_draws_other_points():
 
 
 def by_definition(n, n_clusters, rng, D=16, d=6, noise=0.1):
-    """The synthetic points with all z, then all noise, drawn at once."""
+    """The model with all z, then all noise, drawn at once."""
     Q, _ = np.linalg.qr(rng.standard_normal((D, D)))
     bases = [Q[:, rng.choice(D, d, replace=False)] for _ in range(n_clusters)]
     Z = rng.standard_normal((n_clusters, n // n_clusters, d))
@@ -56,7 +56,7 @@ def test_points_do_not_depend_on_blocks(monkeypatch, numbers, held, n):
     points = synthetic(n, n_clusters=3, rng=one)
     assert type(points.X) is (np.ndarray if held else RowBlocks)
     found = points.X if held else points.X.whole()
-    # The draws are the same; products of matrices of other sizes may round otherwise.
+    # The draws are equal; matrix products of other sizes may round differently.
     assert_allclose(found, by_definition(n, 3, two), rtol=0, atol=1e-14)
     assert_array_equal(points.labels, np.repeat(np.arange(3), 20))
     assert one.random() == two.random()

@@ -15,12 +15,12 @@ OWN = (LANDMARKS, np.arange(len(LANDMARKS)))
 
 @pytest.fixture(params=[code_lasso, code_lasso_spams], ids=["kernel", "spams"])
 def code(request):
-    """Each program for the same problem."""
+    """Both programs for the same problem."""
     return request.param
 
 
 def kkt_violation(X, codes, atoms, lam, forbidden=()):
-    """How far codes are from optimal for min |c|_1 + lam/2 |x - L'c|^2: the gradient must be in the subdifferential."""
+    """Largest violation of the optimality conditions of min |c|_1 + lam/2 |x - L'c|^2."""
     pull = lam * (X - codes @ atoms) @ atoms.T
     off = np.where(codes != 0, np.abs(pull - np.sign(codes)), np.maximum(np.abs(pull) - 1, 0))
     if len(forbidden):
@@ -50,7 +50,7 @@ def test_codes_agree_with_coordinate_descent(code, X, lam):
 
 
 @pytest.mark.parametrize("lam", [3.0, 30.0, 1000.0])
-def test_a_landmark_is_coded_as_if_its_own_atom_were_not_there(code, X, lam):
+def test_landmark_is_coded_without_its_own_atom(code, X, lam):
     codes = code(X, LANDMARKS, lam=lam).matrix.toarray()
     assert (codes[OWN] == 0).all()
     for i, point in enumerate(LANDMARKS):
@@ -73,7 +73,7 @@ def test_scaling_the_points_is_the_same_as_scaling_lambda(code, X):
     assert_allclose(code(3 * X, LANDMARKS, lam=10.0).matrix.toarray(), once, atol=1e-6)
 
 
-def test_all_codes_are_zero_up_to_the_smallest_useful_lambda(code, X):
+def test_codes_are_zero_up_to_the_smallest_useful_lambda(code, X):
     similarity = np.abs(X @ X[LANDMARKS].T)
     similarity[OWN] = 0
     threshold = 1 / similarity.max()
@@ -97,7 +97,7 @@ def test_codes_do_not_depend_on_the_block(code, X, block, monkeypatch):
     assert_allclose(code(X, LANDMARKS, lam=10.0).matrix.toarray(), expected, atol=1e-12)
 
 
-def test_a_duplicate_of_a_landmark_may_use_it(code, X):
+def test_duplicate_of_a_landmark_may_use_it(code, X):
     twin = X.copy()
     twin[LANDMARKS[1]] = twin[LANDMARKS[0]]
     codes = code(twin, LANDMARKS, lam=10.0).matrix.toarray()
@@ -107,8 +107,8 @@ def test_a_duplicate_of_a_landmark_may_use_it(code, X):
 
 @pytest.mark.parametrize("far", [slice(None), LANDMARKS, [59]], ids=["all", "landmarks", "one point"])
 @pytest.mark.parametrize("size", [1e19, -1e30, 1e99, np.nan])
-def test_points_whose_products_single_precision_cannot_hold_are_refused(X, far, size, monkeypatch):
-    """Products that are not finite made the kernel crash."""
+def test_refuses_points_too_long_for_single_precision(X, far, size, monkeypatch):
+    """Infinite products would crash the kernel."""
     monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)
     long = X.copy()
     long[far] = size
@@ -117,7 +117,7 @@ def test_points_whose_products_single_precision_cannot_hold_are_refused(X, far, 
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_points_as_far_out_as_single_precision_takes_are_coded_like_in_double(X, sign):
+def test_single_precision_codes_long_points(X, sign):
     long = X.copy()
     long[:, 0] = sign
     long *= np.sqrt(kernel.MAX_PRODUCT32 / X.shape[1]) / np.abs(long).max()

@@ -25,7 +25,7 @@ def dense_laplacian(codes):
 
 @pytest.mark.parametrize("solver", ["auto", "gram", "svd"])
 @pytest.mark.parametrize("K", [1, 3, 7])
-def test_embedding_spans_the_top_eigenvectors_of_the_normalised_affinity(codes, solver, K, rng):
+def test_spans_the_top_eigenvectors_of_the_normalised_affinity(codes, solver, K, rng):
     values, vectors = np.linalg.eigh(dense_laplacian(codes))
     found = embed_landmark_svd(codes, n_clusters=K, solver=solver, rng=rng)
     assert_allclose(found.values**2, values[::-1][:K], atol=1e-8)
@@ -33,8 +33,8 @@ def test_embedding_spans_the_top_eigenvectors_of_the_normalised_affinity(codes, 
 
 
 @pytest.mark.parametrize("scale_rows", [True, False])
-def test_the_implicit_embedding_is_the_explicit_one_signs_included(codes, scale_rows, rng):
-    codes = sparse.csr_matrix(codes.toarray() * (np.arange(60) != 7)[:, None])  # a point that nothing explains
+def test_agrees_with_the_explicit_embedding(codes, scale_rows, rng):
+    codes = sparse.csr_matrix(codes.toarray() * (np.arange(60) != 7)[:, None])  # a point without a code
     implicit = embed_landmark_svd(codes, n_clusters=3, scale_rows=scale_rows, rng=rng)
     explicit = embed_explicit(codes, n_clusters=3, scale_rows=scale_rows)
     assert_allclose(implicit.vectors, explicit.vectors, atol=1e-10)
@@ -43,20 +43,20 @@ def test_the_implicit_embedding_is_the_explicit_one_signs_included(codes, scale_
 
 
 @pytest.mark.parametrize("solver", ["gram", "svd"])
-def test_columns_are_orthonormal_and_the_first_value_is_one(codes, solver, rng):
+def test_columns_are_orthonormal(codes, solver, rng):
     found = embed_landmark_svd(codes, n_clusters=3, solver=solver, rng=rng)
     assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-8)
     assert found.values[0] == pytest.approx(1)
     assert (np.diff(found.values) <= 0).all()
 
 
-def test_both_solvers_give_the_same_vectors_signs_included(codes, rng):
+def test_solvers_agree(codes, rng):
     gram, svd = (embed_landmark_svd(codes, n_clusters=3, solver=s, rng=rng) for s in ("gram", "svd"))
     assert_allclose(gram.vectors, svd.vectors, atol=1e-7)
 
 
 @pytest.mark.parametrize("block", [1, 7, 60])
-def test_the_embedding_does_not_depend_on_blocks(codes, block, monkeypatch, rng):
+def test_embedding_does_not_depend_on_blocks(codes, block, monkeypatch, rng):
     expected = embed_landmark_svd(codes, n_clusters=3, rng=rng)
     monkeypatch.setattr("lssc.parts.embedders.landmark_svd.POINTS_PER_BLOCK", block)
     found = embed_landmark_svd(codes, n_clusters=3, rng=rng)
@@ -64,7 +64,7 @@ def test_the_embedding_does_not_depend_on_blocks(codes, block, monkeypatch, rng)
     assert_allclose(found.values, expected.values, atol=1e-10)
 
 
-def test_auto_takes_the_gram_matrix_up_to_its_limit(codes, monkeypatch, rng):
+def test_auto_uses_the_gram_matrix_up_to_its_limit(codes, monkeypatch, rng):
     def forbidden(*args):
         raise AssertionError("wrong solver")
 
@@ -76,7 +76,7 @@ def test_auto_takes_the_gram_matrix_up_to_its_limit(codes, monkeypatch, rng):
     embed_landmark_svd(codes, n_clusters=3, gram_up_to=m - 1, rng=rng)
 
 
-def test_scale_rows_brings_rows_to_unit_length_and_changes_nothing_else(codes, rng):
+def test_scale_rows_only_scales_rows(codes, rng):
     plain = embed_landmark_svd(codes, n_clusters=3, rng=rng).vectors
     scaled = embed_landmark_svd(codes, n_clusters=3, scale_rows=True, rng=rng).vectors
     assert_allclose(np.linalg.norm(scaled, axis=1), 1)
@@ -92,7 +92,7 @@ def test_signs_of_coefficients_do_not_matter(codes, rng):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("solver", ["gram", "svd"])
-def test_points_without_a_code_stay_at_the_origin_and_are_counted(codes, solver, rng):
+def test_uncoded_points_stay_at_the_origin(codes, solver, rng):
     holes = codes.tolil()
     holes[[3, 30]] = 0
     holes = holes.tocsr()
@@ -104,7 +104,7 @@ def test_points_without_a_code_stay_at_the_origin_and_are_counted(codes, solver,
 
 
 @pytest.mark.parametrize("solver", ["gram", "svd"])
-def test_codes_of_lower_rank_than_k_leave_the_missing_coordinates_zero(solver, rng):
+def test_coordinates_beyond_the_rank_are_zero(solver, rng):
     codes = sparse.csr_matrix(np.repeat(np.eye(4)[:2], 5, axis=0))
     found = embed_landmark_svd(codes, n_clusters=3, solver=solver, rng=rng)
     assert_allclose(found.values, [1, 1, 0], atol=1e-7)
@@ -113,8 +113,8 @@ def test_codes_of_lower_rank_than_k_leave_the_missing_coordinates_zero(solver, r
 
 
 @pytest.mark.parametrize("solver", ["gram", "svd"])
-def test_rounding_is_not_taken_for_a_coordinate(solver, rng):
-    """Rank two up to rounding: the third singular value is about 1e-9 by way of the Gram matrix."""
+def test_ignores_singular_values_from_rounding(solver, rng):
+    """Rank two up to rounding: the Gram matrix gives a third singular value of about 1e-9."""
     codes = sparse.csr_matrix(rng.uniform(1, 2, (40, 2)) @ rng.uniform(1, 2, (2, 8)))
     found = embed_landmark_svd(codes, n_clusters=4, solver=solver, rng=rng)
     assert not found.vectors[:, 2:].any()
@@ -130,21 +130,15 @@ def test_fewer_landmarks_than_clusters_are_padded_with_zeros(K, rng):
         assert np.linalg.matrix_rank(found.vectors) == 2
 
 
-@pytest.mark.parametrize(
-    "solver",
-    [
-        "gram",
-        "svd",
-    ],
-)
-def test_all_zero_codes_embed_at_the_origin(solver, rng):
+@pytest.mark.parametrize("solver", ["gram", "svd"])
+def test_zero_codes_embed_at_the_origin(solver, rng):
     found = embed_landmark_svd(sparse.csr_matrix((20, 6)), n_clusters=3, solver=solver, rng=rng)
     assert not found.vectors.any()
     assert found.info["n_uncoded"] == 20
 
 
-def test_codes_in_any_order_and_with_repeats_are_embedded_alike(codes):
-    """And stay as they are: the embedding shares their pattern."""
+def test_embeds_unsorted_and_repeated_entries(codes):
+    """The codes do not change, although the embedding shares their index arrays."""
     rows, columns = codes.nonzero()
     half = codes.data / 2
     order = np.lexsort((np.random.default_rng(0).random(2 * len(rows)), np.tile(rows, 2)))

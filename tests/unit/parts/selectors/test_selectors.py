@@ -50,6 +50,6 @@ def test_uniform_takes_all_points_equally_often(X):
     draws = [select_uniform(X, 15, rng=np.random.default_rng(s)).indices for s in range(400)]
     counts = np.bincount(np.concatenate(draws), minlength=60)
     assert counts.sum() == 6000
-    # Mean 100, standard deviation 8.7: five of them on either side.
+    # Mean 100, five standard deviations of 8.7 on either side.
     assert counts.min() > 56
     assert counts.max() < 144
