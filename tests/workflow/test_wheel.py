@@ -105,6 +105,11 @@ def test_library_clusters_points_without_extras(installed):
     installed.script(CHAIN)
 
 
+def test_command_prints_its_help_without_extras(installed):
+    done = installed.run([installed.folder / "env/bin/lssc", "--help"])
+    assert done.stdout.startswith("usage: lssc"), done.stderr
+
+
 def test_package_comes_from_the_wheel(with_pipeline):
     done = with_pipeline.run([with_pipeline.python, "-c", "import lssc, snakemake; print(lssc.__file__)"])
     assert done.stdout.startswith(str(with_pipeline.folder)), done.stderr
