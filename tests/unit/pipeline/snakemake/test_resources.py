@@ -114,7 +114,19 @@ def test_requests_stay_possible_for_extreme_parameters():
     assert expected_seconds(STUDY, "code_points", job) <= 60 * Limits().max_runtime
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.rule)
+def test_steps_without_measured_jobs_have_a_default(small_config):
+    small_config["methods"]["fsc"]["refiner"] = {"name": "subspaces", "dim": 2}
+    small_config["methods"]["whole"] = {"label": "Whole", "method": "kmeans"}
+    small_config["experiments"]["grid"] = {**small_config["experiments"]["grid"], "methods": ["fsc", "whole"]}
+    small_config["experiments"]["grid"].pop("overrides")
+    study = load(small_config)
+    for run in study.experiments["grid"].runs():
+        for step in (step_of(part.kind) for part in run.method.parts):
+            assert SNAKEMAKE_MB + 300 < request(study, step.rule, run.wildcards)["mem_mb"] < 1000
+            assert 0 < seconds(study, step.rule, run.wildcards) < 10
+
+
+@pytest.mark.parametrize("step", [step for step in STEPS if step.rule in RULES], ids=lambda step: step.rule)
 def test_a_part_without_a_class_gets_a_sensible_default(step, monkeypatch):
     # Except n x n matrices and n^3 operations, the default suffices for every known part.
     beyond = {"admm", "kmedoids_full", "fasterpam", "explicit"}
