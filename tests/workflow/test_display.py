@@ -104,3 +104,4 @@ def test_a_config_error_is_one_line(tmp_path, text, message):
     assert len(lines) <= 2
     assert lines[-1].startswith("config: ")
     assert message in lines[-1]
+    assert not (tmp_path / "results").exists()
