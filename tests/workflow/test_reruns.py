@@ -9,8 +9,9 @@ from tests.workflow.conftest import SCORES, Pipeline, copy_checkout, jobs
 pytestmark = pytest.mark.workflow
 # The jobs of one method from its coder on.
 CODER_JOBS = {"code_points": 1, "embed_points": 1, "cluster_points": 1, "score_labels": 1}
-# The jobs that follow every new score.
-REPORT_JOBS = {"gather_scores": 1, "plot_landmarks": 1, "check_claims": 1, "write_report": 1}
+# The jobs that follow every new score, and those that follow a change in config.
+SCORE_JOBS = {"gather_scores": 1, "plot_landmarks": 1, "check_claims": 1, "write_report": 1}
+REPORT_JOBS = {"describe_experiment": 1, **SCORE_JOBS}
 
 
 def test_second_run_does_nothing(pipeline):
@@ -26,7 +27,7 @@ def test_other_resources_rerun_nothing(pipeline):
 def test_new_lambda_reruns_the_coder_and_what_follows(pipeline):
     pipeline.config["methods"] = {"fsc_uniform": {"coder": {"name": "lasso", "lam": 33}}}
     assert pipeline.planned() == {**CODER_JOBS, **REPORT_JOBS}
-    assert pipeline.finish(SCORES) == {**CODER_JOBS, "gather_scores": 1}
+    assert pipeline.finish(SCORES) == {**CODER_JOBS, "describe_experiment": 1, "gather_scores": 1}
     pipeline.config.pop("methods")
     # The old codes are still there: only table, figures and report follow the change back.
     assert pipeline.planned() == REPORT_JOBS
@@ -68,14 +69,20 @@ def test_comment_in_a_kernel_reruns_nothing(checkout):
     assert checkout.planned() == {}
 
 
-def test_change_in_the_page_template_reruns_the_report_only(checkout):
+def test_change_in_the_page_template_or_a_plot_reruns_nothing(checkout):
     change(checkout, "report/page.html", "<h2>Verdicts</h2>", "<h2>Claims</h2>")
-    assert checkout.planned() == {"write_report": 1}
+    change(checkout, "report/curves.py", "markersize=5.5", "markersize=6")
+    assert checkout.planned() == {}
+
+
+def test_change_in_a_claim_judges_again(checkout):
+    change(checkout, "paper/claims.py", r"at_least\(0\.9\)", "at_least(0.8)")
+    assert checkout.planned() == {"check_claims": 1, "write_report": 1}
 
 
 def test_change_in_a_kernel_reruns_its_coder_and_what_follows(checkout):
     change(checkout, "kernels/omp.py", "1e-10", "1e-9")
-    assert checkout.planned() == {**CODER_JOBS, **REPORT_JOBS}
+    assert checkout.planned() == {**CODER_JOBS, **SCORE_JOBS}
 
 
 def test_change_in_linear_algebra_reruns_the_stages_that_use_it(checkout):

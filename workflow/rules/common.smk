@@ -23,26 +23,27 @@ os.environ["PATH"] = os.pathsep.join([str(PYTHON), *filter(None, [os.getenv("PAT
 
 from lssc.data import images as lssc_images
 from lssc.errors import ConfigError
-from lssc.pipeline.snakemake import hooks as lssc_hooks
-from lssc.pipeline.snakemake import resources as lssc_resources
-from lssc.paper.own_claims import read_own_claims
 from lssc.pipeline.config.files import read_config
 from lssc.pipeline.config.overlay import known_methods_first
+from lssc.pipeline.snakemake import hooks as lssc_hooks
+from lssc.pipeline.snakemake import resources as lssc_resources
 from lssc.pipeline.snakemake.fingerprint import numerics
 from lssc.pipeline.study import paths as lssc_paths
 from lssc.pipeline.study import recipes, results
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.sizes import require_sizes
 from lssc.pipeline.study.steps import step_of
-from lssc.report.tables import uncoded_warnings
+from lssc.report.outline import complete_folders
 
 # Methods of one's own come last: they leave the others their colours.
 config.update(known_methods_first(config, read_config(f"{workflow.basedir}/config/config.yaml")["methods"]))
 own_claims = [config["claims"]] if "claims" in config else []
 try:
     study = load(config)
-    for path in own_claims:
-        read_own_claims(path, config)
+    if own_claims:
+        from lssc.paper.own_claims import read_own_claims
+
+        read_own_claims(*own_claims, config)
 except ConfigError as error:
     sys.exit(str(error))
 
@@ -56,7 +57,7 @@ wildcard_constraints:
 
 
 def as_it_is(text):
-    """A params function that returns the text: in a plain string Snakemake would read braces as wildcards."""
+    """A params function that returns the text, or list: in a plain string Snakemake would read braces as wildcards."""
 
     def param(wildcards):
         return text
@@ -166,16 +167,13 @@ def images_of(experiment):
 
 def pictured(experiment):
     def files(wildcards):
-        runs = results.pictured_runs(study, runnable(experiment))
-        return [run.artifacts(paths)[name] for run in runs for name in recipes.PICTURED]
+        return results.pictured_files(study, runnable(experiment))
 
     return files
 
 
 def compared(wildcards):
-    pairs = results.compared_runs(study, runnable(wildcards.experiment))
-    runs = [run for pair in pairs for run in pair]
-    return [run.artifacts(paths)[name] for run in runs for name in ("embedding", "result")]
+    return results.compared_files(study, runnable(wildcards.experiment))
 
 
 def compare_recipe(wildcards):
@@ -183,7 +181,7 @@ def compare_recipe(wildcards):
 
 
 def experiment_config(wildcards):
-    return recipes.fragment(study, wildcards.experiment)
+    return recipes.fragment(study, runnable(wildcards.experiment), shown=True)
 
 
 def held_values(wildcards):
@@ -194,8 +192,18 @@ def dataset_labels(wildcards):
     return recipes.dataset_labels(study, wildcards.experiment)
 
 
-def judged(name, ids=results.judged(study)):
+def in_experiments(name, ids):
+    """A file of this name in the folder of each experiment."""
     return [paths.experiment(name).format(experiment=id) for id in ids]
+
+
+# Experiments of earlier runs that lie complete in the results folder. They are shown and judged as they are.
+earlier = complete_folders(Path(paths.experiment("").format(experiment=".")), study.run)
+
+
+def existing(name):
+    """A file of this name from each experiment of earlier runs that has one."""
+    return [path for path in in_experiments(name, earlier) if Path(path).is_file()]
 
 
 def every_result():
@@ -203,7 +211,9 @@ def every_result():
 
 
 def warn_of_uncoded_points():
-    for line in uncoded_warnings(path for path in map(Path, judged("scores.csv", study.run)) if path.is_file()):
+    from lssc.report.tables import uncoded_warnings
+
+    for line in uncoded_warnings(path for path in map(Path, in_experiments("scores.csv", study.run)) if path.is_file()):
         logger.warning(line)
 
 

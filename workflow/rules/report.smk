@@ -1,5 +1,29 @@
+localrules:
+    describe_experiment,
+
+
+# Lists of files can be too long for a command: they are written to a file of the experiment.
+rule describe_experiment:
+    output:
+        paths.experiment("experiment.json"),
+    log:
+        paths.experiment("experiment.log"),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **requests("describe_experiment"),
+    params:
+        config=experiment_config,
+        code=numerics("describe_experiment"),
+    shell:
+        "python -m lssc.report.stages.describe_experiment --config {params.config:q}"
+        " --experiment {wildcards.experiment:q} --out {output:q} 2> {log:q}"
+
+
 rule gather_scores:
     input:
+        description=paths.experiment("experiment.json"),
         scores=scores_of,
         sources=sources_of,
     output:
@@ -19,11 +43,10 @@ rule gather_scores:
     resources:
         **requests("gather_scores"),
     params:
-        config=experiment_config,
         code=numerics("gather_scores"),
     shell:
-        "python -m lssc.report.stages.gather_scores --config {params.config:q} --experiment {wildcards.experiment:q}"
-        " --sources {input.sources:q} --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
+        "python -m lssc.report.stages.gather_scores --description {input.description:q} --sources {input.sources:q}"
+        " --out {output.table:q} --provenance {output.provenance:q} 2> {log:q}"
 
 
 # One job draws all figures of an experiment: starting the drawing library takes longer than drawing. Only config knows
@@ -73,8 +96,8 @@ for experiment in [id for id, planned in study.experiments.items() if planned.pi
             recipe=as_it_is(recipes.pictures_recipe(study, experiment)),
             code=numerics("draw_pictures"),
         shell:
-            "python -m lssc.report.stages.draw_pictures --images {input.images:q} --recipe {params.recipe:q}"
-            " --out {output:q} 2> {log:q}"
+            "python -m lssc.report.stages.draw_pictures --images {input.images:q} --artifacts {input.artifacts:q}"
+            " --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
 
 
 rule compare_embeddings:
@@ -90,16 +113,16 @@ rule compare_embeddings:
     resources:
         **requests("compare_embeddings"),
     params:
-        recipe=compare_recipe,
+        pairs=compare_recipe,
         code=numerics("compare_embeddings"),
     shell:
-        "python -m lssc.report.stages.compare_embeddings --recipe {params.recipe:q} --out {output:q} 2> {log:q}"
+        "python -m lssc.report.stages.compare_embeddings --files {input:q} --pairs {params.pairs:q} --out {output:q} 2> {log:q}"
 
 
 rule check_claims:
     input:
-        scores=judged("scores.csv"),
-        agreement=judged("agreement.csv", results.comparing(study)),
+        scores=in_experiments("scores.csv", results.judged(study)),
+        agreement=in_experiments("agreement.csv", results.comparing(study)),
         own=own_claims,
     output:
         claims=paths.claims,
@@ -117,9 +140,12 @@ rule check_claims:
     resources:
         **requests("check_claims"),
     params:
+        scores=as_it_is(existing("scores.csv")),
+        agreement=as_it_is(existing("agreement.csv")),
         code=numerics("check_claims"),
     shell:
-        "python -m lssc.paper.check_claims --scores {input.scores:q} --agreement {input.agreement:q} --own {input.own:q}"
+        "python -m lssc.paper.check_claims --scores {input.scores:q} {params.scores:q}"
+        " --agreement {input.agreement:q} {params.agreement:q} --own {input.own:q}"
         " --out {output.claims:q} --table {output.findings:q} 2> {log:q}"
 
 
@@ -163,6 +189,7 @@ rule write_report:
     input:
         claims=paths.claims,
         findings=paths.findings,
+        descriptions=in_experiments("experiment.json", study.run),
         shown=[path for id in study.run for path in results.results_of(study, id)],
     output:
         report(
@@ -179,7 +206,9 @@ rule write_report:
     resources:
         **requests("write_report"),
     params:
-        config=as_it_is(recipes.report_config(study)),
+        experiments=as_it_is(in_experiments("", study.run)),
+        earlier=as_it_is(in_experiments("", earlier)),
         code=numerics("write_report"),
     shell:
-        "python -m lssc.report.stages.write_report --config {params.config:q} --claims {input.claims:q} --out {output:q} 2> {log:q}"
+        "python -m lssc.report.stages.write_report --claims {input.claims:q} --findings {input.findings:q}"
+        " --experiments {params.experiments:q} --earlier {params.earlier:q} --out {output:q} 2> {log:q}"

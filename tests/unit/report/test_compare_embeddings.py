@@ -1,4 +1,4 @@
-"""Two methods beside each other, trial by trial."""
+"""Agreement of two methods, trial by trial."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from lssc.pipeline.study.load import load
 from lssc.report.stages.compare_embeddings import agreement, largest_sine
 
 
-def stored(folder, vectors, values, labels):
+def write_method(folder, vectors, values, labels):
     """The files of a method, two trials each."""
     files = folder / "embedding.h5", folder / "labels.h5"
     folder.mkdir()
@@ -23,21 +23,24 @@ def stored(folder, vectors, values, labels):
         for trial in (0, 1):
             embedding.add(trial, Record({"vectors": vectors, "values": values}))
             clusters.add(trial, Record({"labels": labels}))
-    return [str(file) for file in files]
+    return files
+
+
+PAIR = {"n": 30, "m": 9, "block": "t00-01"}
 
 
 @pytest.fixture
-def pair(tmp_path, rng):
+def files(tmp_path, rng):
+    """Two methods: the same space in other coordinates, one value and one label changed."""
     vectors, labels = np.linalg.qr(rng.standard_normal((30, 3)))[0], np.repeat([0, 1, 2], 10)
-    one = stored(tmp_path / "one", vectors, np.array([1, 0.9, 0.8]), labels)
-    # The same space by other coordinates, one value and one label changed.
     turned = vectors @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    other = stored(tmp_path / "two", turned, np.array([1, 0.9, 0.7]), np.where(np.arange(30) == 4, 2, (labels + 1) % 3))
-    return {"n": 30, "m": 9, "block": "t00-01", "one": one, "two": other}
+    one = write_method(tmp_path / "one", vectors, np.array([1, 0.9, 0.8]), labels)
+    changed = np.where(np.arange(30) == 4, 2, (labels + 1) % 3)
+    return [*one, *write_method(tmp_path / "two", turned, np.array([1, 0.9, 0.7]), changed)]
 
 
-def test_the_same_space_in_other_coordinates_is_the_same_space(pair):
-    first, second = agreement(pair)
+def test_agreement_of_one_space_in_two_sets_of_coordinates(files):
+    first, second = agreement(PAIR, *files)
     assert first["sine"] < 1e-12
     assert first["coordinates"] > 0.01
     assert first["values"] == pytest.approx(0.1)
@@ -45,40 +48,34 @@ def test_the_same_space_in_other_coordinates_is_the_same_space(pair):
     assert {**second, "trial": 0} == first
 
 
-def test_the_stage_writes_a_row_for_every_trial(pair, tmp_path):
+def test_stage_writes_a_row_for_every_pair_and_trial(files, tmp_path):
     out = tmp_path / "agreement.csv"
-    command = [
-        sys.executable,
-        "-m",
-        "lssc.report.stages.compare_embeddings",
-        "--recipe",
-        json.dumps([pair]),
-        "--out",
-        out,
-    ]
-    subprocess.run(command, check=True)
-    assert [row["trial"] for row in csv.DictReader(out.open())] == ["0", "1"]
+    pairs = json.dumps([PAIR, {**PAIR, "m": 12}])
+    command = [sys.executable, "-m", "lssc.report.stages.compare_embeddings", "--pairs", pairs]
+    subprocess.run([*command, "--files", *files, *files[2:], *files[:2], "--out", out], check=True)
+    rows = [(row["m"], row["trial"]) for row in csv.DictReader(out.open())]
+    assert rows == [("9", "0"), ("9", "1"), ("12", "0"), ("12", "1")]
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 0.3, np.pi / 2])
-def test_the_sine_is_that_of_the_largest_angle(angle):
+def test_largest_sine_is_that_of_the_largest_angle(angle):
     one = np.eye(5)[:, :2]
     two = np.column_stack([np.eye(5)[:, 0], np.cos(angle) * np.eye(5)[:, 1] + np.sin(angle) * np.eye(5)[:, 4]])
     assert largest_sine(one, two) == pytest.approx(np.sin(angle), abs=1e-15)
 
 
-def test_a_study_knows_which_files_to_compare(small_config):
+def test_files_to_compare_follow_the_pairs(small_config):
     small_config["methods"]["mine"] = {**small_config["methods"]["fsc"], "embedder": "explicit"}
     small_config["experiments"]["line"] |= {"methods": ["fsc", "mine"], "compare": ["fsc", "mine"]}
     study = load(small_config)
-    pairs = json.loads(recipes.compare_recipe(study, "line"))
-    assert [(pair["m"], pair["block"]) for pair in pairs] == [
-        (6, "t00-01"),
-        (6, "t02-02"),
-        (9, "t00-01"),
-        (9, "t02-02"),
-    ]
-    assert pairs[0]["two"] == [path.replace("landmark_svd", "explicit") for path in pairs[0]["one"]]
+    pairs, files = json.loads(recipes.compare_recipe(study, "line")), results.compared_files(study, "line")
+    assert [(pair["m"], pair["block"]) for pair in pairs] == [(m, b) for m in (6, 9) for b in ("t00-01", "t02-02")]
+    assert len(files) == 4 * len(pairs)
+    for place, pair in enumerate(pairs):
+        four = files[4 * place : 4 * place + 4]
+        assert all(f"/{pair['block']}/uniform-m{pair['m']}/" in path for path in four)
+        assert four[2:] == [path.replace("landmark_svd", "explicit") for path in four[:2]]
+        assert [path.rpartition("/")[2] for path in four] == ["embedding.h5", "labels.h5"] * 2
     assert any(path.endswith("line/agreement.csv") for path in results.results_of(study, "line"))
 
 
@@ -90,7 +87,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("methods", "line"), WRONG)
-def test_methods_that_cannot_be_compared_are_refused(small_config, methods, line):
+def test_refuses_methods_that_cannot_be_compared(small_config, methods, line):
     small_config["experiments"]["line"]["compare"] = methods
     with pytest.raises(ConfigError, match=r"^config: experiments\.line\.compare: ") as error:
         load(small_config)

@@ -17,6 +17,7 @@ from lssc.pipeline.store.files import sealing
 from lssc.pipeline.study import results
 from lssc.pipeline.study.load import load
 from lssc.report.inlining import inlined
+from lssc.report.outline import complete_folders, outline
 from lssc.report.page import link, made_by, page
 
 HOSTILE = """<script>alert("x")</script>'&amp;{{ 7 * 7 }}"""
@@ -40,7 +41,7 @@ CLAIM = {
     "summary": "So it is.",
     "findings": [],
 }
-CONTENTS = "Verdicts Figures Parameters Runtimes by stage Machine and versions Raw tables "
+CONTENTS = "Verdicts Figures Parameters Runtimes by step Machine and versions Raw tables "
 MACHINE = {"system": "Linux", "processor": "P", "cores": 2}
 PROVENANCE = {
     "library": "0.1.0",
@@ -70,36 +71,40 @@ class Page(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def made(study, provenance=PROVENANCE):
-    """The files that the workflow would have made, with next to nothing in them."""
-    for path in map(
-        Path,
-        [
-            *(path for id in study.run for path in results.results_of(study, id)),
-            study.paths.claims,
-            study.paths.findings,
-        ],
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".png":
-            Image.new("RGB", (40, 30), "navy").save(path)
-        elif path.name == "provenance.json":
-            path.write_text(json.dumps(provenance))
-        elif path.name == "best.csv":
-            path.write_text(
-                'method,setting,accuracy,std,runs,at_edge\nfsc,"{""lam"": 10, ""scale_rows"": false}",0.91,0.02,4,lam\n'
-            )
-        else:
-            path.write_text("")
-        if path.name == "sweep.png":
-            path.with_suffix(".pdf").write_text("")
-    return study
+BEST = 'method,setting,accuracy,std,runs,at_edge\nfsc,"{""lam"": 10, ""scale_rows"": false}",0.91,0.02,4,lam\n'
+CONTENTS_OF = {
+    "best.csv": BEST,
+    "scores.csv": "method,label,n,m,n_uncoded\nfsc,FSC,30,9,6\nfsc,FSC,30,9,0\nfsc,FSC,30,6,0\n",
+}
+
+
+def write_results(study, provenance=PROVENANCE):
+    """The files of all experiments run, with next to nothing in them; returns the experiments' folders."""
+    folders = []
+    for id in study.run:
+        folder = Path(study.paths.experiment("").format(experiment=id))
+        for path in map(Path, results.results_of(study, id)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.suffix == ".png":
+                Image.new("RGB", (40, 30), "navy").save(path)
+            else:
+                path.write_text(CONTENTS_OF.get(path.name, json.dumps(provenance)))
+        (folder / "experiment.json").write_text(json.dumps({"outline": outline(study, id)}))
+        folders.append(folder)
+    return folders
+
+
+def write_page(folders, claims=(), earlier=()):
+    files = [Path("results/small/claims.json"), Path("results/small/claims.csv")]
+    for file in files:
+        file.write_text("")
+    return page(Path("results/small/report.html"), list(claims), files, folders, earlier)
 
 
 @pytest.fixture
 def page_of(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return lambda config, claims=(): page(made(load(config)), list(claims))
+    return lambda config, claims=(): write_page(write_results(load(config)), claims)
 
 
 @pytest.fixture
@@ -110,7 +115,7 @@ def full_config(small_config):
 def test_sections_come_in_their_order_and_every_image_is_held(page_of, full_config):
     text = page_of(full_config, [CLAIM])
     shown = Page(text)
-    headings = ["Verdicts", "Figures", "Parameters", "Runtimes by stage", "Machine and versions", "Raw tables"]
+    headings = ["Verdicts", "Figures", "Parameters", "Runtimes by step", "Machine and versions", "Raw tables"]
     places = [text.index(f"<h2>{heading}</h2>") for heading in headings]
     assert places == sorted(places)
     # One figure of `line`, the picture of the sweep, runtimes of `grid` and `line`.
@@ -141,7 +146,7 @@ def test_what_config_claims_and_machines_say_is_escaped(tmp_path, monkeypatch, f
     provenance = {**PROVENANCE, "commit": HOSTILE, "images": {"tiny": {"source": HOSTILE}}}
     finding = {**FINDING, "what": HOSTILE, "where": HOSTILE, "unit": HOSTILE, "target": HOSTILE}
     claim = {**dict.fromkeys(CLAIM, HOSTILE), "findings": [finding]}
-    text = page(made(load(config), provenance), [claim])
+    text = write_page(write_results(load(config), provenance), [claim])
     shown = Page(text)
     assert not shown.all("script")
     assert shown.text.count(HOSTILE) > 10
@@ -165,7 +170,7 @@ def test_own_claims_are_counted_apart_and_claims_not_run_are_folded(page_of, sma
     missing = {**CLAIM, "claim": "ESC wins", "verdict": "not run", "summary": "Needs experiment x."}
     text = page_of(small_config, [own, missing, CLAIM, {**CLAIM, "reading": True}])
     words = " ".join(Page(text).text.split())
-    assert "1 claim of one's own: 1 × ✔ holds 2 claims of the paper: 1 × ✔ holds 1 × – not run" in words
+    assert "1 claim of your own: 1 × ✔ holds 2 claims of the paper: 1 × ✔ holds 1 × – not run" in words
     folded = text.index("<summary>1 claim was not run</summary>")
     assert text.index("Mine wins") < text.index("FSC wins") < folded < text.index("ESC wins")
 
@@ -195,7 +200,33 @@ def test_a_sweep_tells_what_it_tried_and_chose(page_of, small_config):
     words = " ".join(Page(page_of(changed(small_config, "run", ["sweeping"]))).text.split())
     assert "dataset = plain, raw; lam = 5, 10; scale_rows = true, false" in words
     assert "lam = 10 (edge of the grid); scale_rows = false 0.910 0.020 4" in words
-    assert "Shown but not chosen: scale_rows." in words
+    assert "Swept but not chosen: scale_rows." in words
+
+
+def test_method_shows_its_largest_share_of_points_without_a_code(page_of, small_config):
+    words = " ".join(Page(page_of(changed(small_config, "run", ["line"]))).text.split())
+    assert "Without code FSC" in words
+    assert "max_iter = 100 10.0%" in words
+
+
+def test_experiments_of_earlier_runs_are_shown_and_marked(tmp_path, monkeypatch, full_config):
+    monkeypatch.chdir(tmp_path)
+    *folders, earlier = write_results(load(full_config))
+    words = " ".join(Page(write_page(folders, earlier=[earlier])).text.split())
+    assert "line (3 trials), sweeping (2 trials; from an earlier run)." in words
+    assert words.count("(from an earlier run)") == 1
+
+
+def test_complete_folders_hold_every_file_of_their_outline(tmp_path, monkeypatch, full_config):
+    monkeypatch.chdir(tmp_path)
+    grid, line, _ = write_results(load(full_config))
+    assert complete_folders(grid.parent, ["grid"]) == ["line", "sweeping"]
+    (line / "figures/fig.pdf").unlink()
+    assert complete_folders(grid.parent, []) == ["grid", "sweeping"]
+    for text in ("", "[]", "{}", '{"outline": {"files": 3}}'):
+        (grid / "experiment.json").write_text(text)
+        assert complete_folders(grid.parent, []) == ["sweeping"]
+    assert complete_folders(tmp_path / "nowhere", []) == []
 
 
 def test_experiments_of_different_commits_stand_side_by_side():
@@ -212,7 +243,10 @@ def test_the_page_of_the_same_run_is_the_same(page_of, full_config):
 
 
 def test_links_start_from_the_page_and_are_quoted():
-    assert link("results/demo/experiments/a b/x#1.csv", "results/demo/report.html") == "experiments/a%20b/x%231.csv"
+    assert (
+        link(Path("results/demo/experiments/a b/x#1.csv"), Path("results/demo/report.html"))
+        == "experiments/a%20b/x%231.csv"
+    )
 
 
 def test_an_image_is_shown_at_the_size_of_its_letters_on_paper(tmp_path, rng):

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import changed, problems_of
 
 from lssc.metrics import scores
-from lssc.report.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.report.pictures import PicturedTrial, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
 from lssc.report.style import save
 
 
@@ -16,10 +16,10 @@ from lssc.report.style import save
 def shown(rng):
     """60 images of 3 classes, most of them in the right cluster."""
     truth = np.repeat(np.arange(3), 20)
-    found = np.where(rng.random(60) < 0.8, truth, rng.integers(3, size=60))
+    clusters = np.where(rng.random(60) < 0.8, truth, rng.integers(3, size=60))
     pixels = rng.integers(256, size=(60, 8, 6)).astype(np.uint8)
     landmarks = np.sort(rng.choice(60, 45, replace=False))
-    return Shown("FSC", pixels, truth, found, landmarks, rng.standard_normal((60, 3)), ["a", "b", "c"])
+    return PicturedTrial("FSC", pixels, truth, clusters, landmarks, rng.standard_normal((60, 3)), ["a", "b", "c"])
 
 
 def drawn_images(axes):
@@ -55,20 +55,20 @@ def test_every_landmark_is_shown_beside_the_number_of_its_class(shown):
 def test_images_in_a_cluster_of_another_class_are_framed(shown):
     axes = draw_clusters([shown], np.random.default_rng(0)).axes[0]
     assert drawn_images(axes) == 60
-    assert len(axes.patches) == (shown.truth != shown.found).sum()
+    assert len(axes.patches) == (shown.truth != shown.clusters).sum()
 
 
 def test_the_confusion_matrix_counts_every_image(shown):
     axes = draw_confusion([shown]).axes[0]
     counts = [int(text.get_text()) for text in axes.texts]
     assert sum(counts) == 60
-    assert sum(counts[:: 3 + 1]) == (shown.truth == shown.found).sum()
+    assert sum(counts[:: 3 + 1]) == (shown.truth == shown.clusters).sum()
 
 
 def test_the_plane_shows_every_point_and_marks_the_wrong_ones(shown):
     axes = draw_embedding([shown], np.random.default_rng(0)).axes[0]
     right, wrong = (len(points.get_offsets()) for points in axes.collections)
-    assert (right, wrong) == ((shown.truth == shown.found).sum(), (shown.truth != shown.found).sum())
+    assert (right, wrong) == ((shown.truth == shown.clusters).sum(), (shown.truth != shown.clusters).sum())
 
 
 def drawn(trial, folder):
@@ -84,7 +84,7 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are(shown, tmp_path):
 
 def test_a_single_class_can_be_drawn(shown, tmp_path):
     one = np.zeros(60, dtype=int)
-    drawn(replace(shown, truth=one, found=one, vectors=shown.vectors[:, :1], names=["a"]), tmp_path)
+    drawn(replace(shown, truth=one, clusters=one, vectors=shown.vectors[:, :1], names=["a"]), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+"""Score tables, and the points without a code in them."""
+
 import csv
 import io
 from pathlib import Path
@@ -7,6 +9,7 @@ import pytest
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.artifacts import Record, writing
 from lssc.pipeline.study.load import load
+from lssc.report.outline import runs_of
 from lssc.report.tables import COLUMNS, as_csv, score_rows, uncoded_warnings
 
 
@@ -24,61 +27,54 @@ def write_scores(study, experiment, trials_of=lambda run: run.block.trials, **sc
                 writer.add(trial, Record({}, {"scores": values}))
 
 
-def test_there_is_a_row_for_every_run_and_trial_in_order(study):
+def rows_of(study, experiment):
+    return list(score_rows(experiment, runs_of(study, experiment)))
+
+
+def test_table_has_a_row_for_every_run_and_trial_in_order(study):
     write_scores(study, "grid")
-    rows = list(score_rows(study, "grid"))
+    rows = rows_of(study, "grid")
     expected = [(run.method.id, run.n, run.m, t) for run in study.experiments["grid"].runs() for t in run.block.trials]
     assert [(row["method"], row["n"], row["m"], row["trial"]) for row in rows] == expected
     assert {row["dataset"] for row in rows if row["method"] == "esc"} == {"raw"}
+    assert {row["method"] for row in rows if row["full_data"]} == {"omp"}
     assert rows[0]["label"] == "FSC"
     assert "setting" not in rows[0]
+    # Rounded for people and for diffs.
+    assert (rows[0]["seconds"], rows[0]["peak_mb"], rows[0]["converged"]) == (0.123457, 0.1, True)
 
 
-def test_numbers_are_rounded_for_people_and_for_diffs(study):
-    write_scores(study, "grid")
-    row = next(score_rows(study, "grid"))
-    assert (row["seconds"], row["peak_mb"], row["converged"]) == (0.123457, 0.1, True)
-
-
-def test_a_sweep_tells_its_settings(study):
+def test_table_of_a_sweep_holds_its_settings_and_can_be_read_back(study):
     write_scores(study, "sweeping")
-    rows = list(score_rows(study, "sweeping"))
+    rows = rows_of(study, "sweeping")
     assert rows[0]["setting"] == '{"dataset": "plain", "lam": 5, "scale_rows": true}'
     assert len({row["setting"] for row in rows if row["method"] == "fsc"}) == 8
-
-
-def test_the_csv_can_be_read_back(study):
-    write_scores(study, "sweeping")
-    rows = list(score_rows(study, "sweeping"))
     again = list(csv.DictReader(io.StringIO(as_csv(rows))))
     assert [{k: str(v) for k, v in row.items()} for row in rows] == again
 
 
-def test_scores_that_miss_a_trial_are_named(study):
+def test_scores_without_a_trial_are_damaged(study):
     write_scores(study, "grid", trials_of=lambda run: run.block.trials[:-1])
     with pytest.raises(DamagedArtifact, match=r"scores\.h5"):
-        list(score_rows(study, "grid"))
+        rows_of(study, "grid")
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, 1e101, None, "1", True])
-@pytest.mark.parametrize("key", ["accuracy", "seconds", "peak_mb"])
-def test_scores_that_cannot_be_counted_with_are_refused(study, key, value):
+NO_NUMBERS = [float("nan"), float("inf"), 10**400, 1e101, None, "1", True]
+WRONG = [(key, value) for key in ("accuracy", "seconds", "peak_mb", "n_uncoded") for value in NO_NUMBERS]
+
+
+@pytest.mark.parametrize(("key", "value"), [*WRONG, ("converged", 1)])
+def test_refuses_scores_that_are_no_numbers(study, key, value):
     write_scores(study, "grid", **{key: value})
     with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
-        list(score_rows(study, "grid"))
-
-
-def test_a_number_does_not_tell_whether_a_method_converged(study):
-    write_scores(study, "grid", converged=1)
-    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
-        list(score_rows(study, "grid"))
+        rows_of(study, "grid")
 
 
 def uncoded_table(folder, *counts, **more):
     """A score table of one method per count of points without a code, of 1,000 points and two trials each."""
-    path = folder / "scores.csv"
-    rows = [{"label": f"M{i}", "n": 1000, "m": 50, "trial": t, **more} for i in range(len(counts)) for t in (0, 1)]
-    path.write_text(as_csv([row | {"n_uncoded": counts[int(row["label"][1:])]} for row in rows]))
+    path, common = folder / "scores.csv", {"n": 1000, "m": 50, **more}
+    rows = [{"method": f"m{i}", "label": f"M{i}", **common, "n_uncoded": count} for i, count in enumerate(counts)]
+    path.write_text(as_csv([{**row, "trial": trial} for row in rows for trial in (0, 1)]))
     return path
 
 

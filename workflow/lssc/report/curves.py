@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lssc.report.style import NAMES, as_text, colour, label_with_trials, marker, set_style
 
@@ -51,7 +51,8 @@ def plot_curves(scores: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
             look = {"label": label_with_trials(label, int(part["trials"].max()), most_trials), "color": colour(place)}
             # Dashes of neighbours are out of step, so that equal lines both show.
             look |= {"linestyle": (3 * (place % 2), (3, 3))} if method in full else {}
-            look["marker"] = None if method in full and spec["x"] == "m" else marker(place)
+            flat = method in full and spec["x"] == "m" and len(part) > 1
+            look["marker"] = None if flat else marker(place)
             _draw(axes, part, spec, band=method in banded, **look)
     _label_axes(axes, spec, sorted(rows[spec["x"]].unique()), most_trials)
     return figure
@@ -89,6 +90,8 @@ def _label_axes(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trial
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     if spec["y"] in TIMES:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1,) if high > 200 * low else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import statistics
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lssc.pipeline.store.artifacts import is_number, reading
 from lssc.pipeline.store.files import read_text
-from lssc.pipeline.study.model import Study
+from lssc.pipeline.study.blocks import Block
 from lssc.pipeline.study.steps import STEPS
 
 UNITS = ("seconds", "cpu_seconds")
@@ -26,26 +28,20 @@ COLUMNS = (
 MOST_UNCODED = 0.01
 
 
-def score_rows(study: Study, experiment: str) -> Iterator[dict[str, Any]]:
-    """Every score of an experiment, in the order of its runs."""
-    wanted = study.experiments[experiment]
-    for run in wanted.runs():
-        with reading(Path(study.paths.scores.format(**run.wildcards))) as scores:
-            for trial in run.block.trials:
-                setting = {"setting": json.dumps(dict(run.method.setting))} if wanted.is_sweep else {}
+def score_rows(experiment: str, runs: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """One row per run and trial, in the order of the runs, which are those of the experiment's description."""
+    for run in runs:
+        with reading(Path(run["scores"])) as scores:
+            for trial in Block.parse(run["block"]).trials:
                 values = scores.facts(trial).get("scores")
                 whole = isinstance(values, dict) and all(_is_score(key, values.get(key)) for key in COLUMNS)
                 scores.require(whole, f"has no scores of trial {trial}")
                 yield {
                     "experiment": experiment,
-                    "dataset": run.dataset,
-                    "n": run.n,
-                    "m": run.m,
+                    **{key: run[key] for key in ("dataset", "n", "m")},
                     "trial": trial,
-                    "method": run.method.id,
-                    "label": run.method.label,
-                    "full_data": run.method.ignores_m,
-                    **setting,
+                    **{key: run[key] for key in ("method", "label", "full_data")},
+                    **({"setting": json.dumps(run["setting"])} if "setting" in run else {}),
                     **{key: _rounded(key, values[key]) for key in COLUMNS},
                 }
 
@@ -55,35 +51,41 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(read_text(path), newline="")))
 
 
-def uncoded_shares(rows: Iterable[Mapping[str, str]]) -> dict[str, tuple[float, str]]:
-    """Method label -> the largest share of points without a code, and the sizes or setting at which it occurs.
+@dataclass(frozen=True)
+class Uncoded:
+    """The largest share of points without a code of a method, and the sizes or setting at which it occurs."""
 
-    Tables of earlier versions, which lack the column, give nothing.
-    """
-    counts: dict[tuple[str, str], list[int]] = {}
+    label: str
+    share: float
+    where: str
+
+
+def uncoded_shares(rows: Iterable[Mapping[str, str]]) -> dict[str, Uncoded]:
+    """Method -> its points without a code. Tables of earlier versions, which lack the column, give nothing."""
+    trials: dict[tuple[str, ...], list[float]] = {}
     for row in rows:
         if row.get("n_uncoded"):
-            where = f"n = {int(row['n']):,}, m = {int(row['m']):,}"
-            where += f", {row['setting']}" if "setting" in row else ""
-            counts.setdefault((row["label"], where), []).append(int(row["n_uncoded"]) / int(row["n"]))
-    shares: dict[str, tuple[float, str]] = {}
-    for (label, where), values in counts.items():
-        shares[label] = max(shares.get(label, (-1.0, "")), (sum(values) / len(values), where), key=lambda s: s[0])
-    return shares
+            setting = f", {row['setting']}" if "setting" in row else ""
+            where = f"n = {int(row['n']):,}, m = {int(row['m']):,}{setting}"
+            trials.setdefault((row["method"], row["label"], where), []).append(int(row["n_uncoded"]) / int(row["n"]))
+    largest: dict[str, Uncoded] = {}
+    for (method, label, where), shares in trials.items():
+        found = Uncoded(label, statistics.fmean(shares), where)
+        if method not in largest or found.share > largest[method].share:
+            largest[method] = found
+    return largest
 
 
 def uncoded_warnings(tables: Iterable[Path]) -> list[str]:
     """One line for each score table in which a method leaves more than 1 % of the points without a code."""
     lines = []
     for path in tables:
-        shares = {m: s for m, s in uncoded_shares(read_table(path)).items() if s[0] > MOST_UNCODED}
-        if shares:
-            label, (share, where) = max(shares.items(), key=lambda item: item[1][0])
-            others = f" ({len(shares) - 1} more above {MOST_UNCODED:.0%})" if len(shares) > 1 else ""
-            lines.append(
-                f"{path}: {label} leaves {share:.1%} of the points without a code at {where}{others};"
-                " a larger lam or more landmarks code them"
-            )
+        many = [method for method in uncoded_shares(read_table(path)).values() if method.share > MOST_UNCODED]
+        if many:
+            worst = max(many, key=lambda method: method.share)
+            others = f" ({len(many) - 1} more above {MOST_UNCODED:.0%})" if len(many) > 1 else ""
+            what = f"{worst.label} leaves {worst.share:.1%} of the points without a code at {worst.where}{others}"
+            lines.append(f"{path}: {what}; a larger lam or more landmarks code them")
     return lines
 
 

@@ -8,9 +8,6 @@ from lssc.pipeline.config.plain import as_json
 from lssc.pipeline.study.model import Study
 from lssc.pipeline.study.results import compared_runs, figure_specs, pictured_runs
 
-# The artifacts that pictures are drawn from.
-PICTURED = ("data", "landmarks", "embedding", "result")
-
 
 def images_recipe(study: Study, collection: str) -> str:
     images = study.collections[collection]
@@ -75,25 +72,21 @@ def figures_recipe(study: Study, experiment: str) -> str:
 
 
 def pictures_recipe(study: Study, experiment: str) -> str:
-    """What the pictures show: files of the first trial of each method, with labels of methods and classes."""
+    """The labels of the methods and of their classes that pictures show, in the order of `pictured_files`."""
     sha256 = study.collections[study.collections_of(experiment)[0]].sha256
     methods = []
     for run in pictured_runs(study, experiment):
-        artifacts, dataset = run.artifacts(study.paths), study.datasets[run.dataset]
+        dataset = study.datasets[run.dataset]
         names = study.collections[dataset.collection].names
         classes = [names[label] for label in sorted(dataset.generator.params["classes"]) or range(len(names))]
-        files = {name: artifacts[name] for name in PICTURED}
-        methods.append({"label": run.method.label, "names": classes, **files})
+        methods.append({"label": run.method.label, "names": classes})
     return as_json({"seed": study.seed, "sha256": sha256, "methods": methods})
 
 
 def compare_recipe(study: Study, experiment: str) -> str:
-    """The embedding and label files of both methods, block by block."""
-    pairs = []
-    for one, two in compared_runs(study, experiment):
-        files = [[run.artifacts(study.paths)[name] for name in ("embedding", "result")] for run in (one, two)]
-        pairs.append({"n": one.n, "m": one.m, "block": str(one.block), "one": files[0], "two": files[1]})
-    return as_json(pairs)
+    """The sizes and trials of each pair of runs, in the order of `compared_files`."""
+    pairs = compared_runs(study, experiment)
+    return as_json([{"n": one.n, "m": one.m, "block": str(one.block)} for one, _ in pairs])
 
 
 def held_values(study: Study, experiment: str) -> str:
@@ -109,20 +102,20 @@ def dataset_labels(study: Study, experiment: str) -> str:
     return as_json({id: study.datasets[id].label for id in study.experiments[experiment].datasets})
 
 
-def fragment(study: Study, experiment: str) -> str:
-    """The part of the config that an experiment's scores depend on, itself a config."""
+def fragment(study: Study, experiment: str, *, shown: bool = False) -> str:
+    """The part of the config that an experiment's scores depend on, itself a config; if `shown`, with its figures."""
     planned, config = study.experiments[experiment], study.config
     methods = {method.id for method in planned.methods}
-    entry = {k: v for k, v in config["experiments"][experiment].items() if k not in ("figures", "pictures")}
+    entry = dict(config["experiments"][experiment])
+    if shown:
+        methods |= {id for figure in planned.figures.values() for id in figure.get("methods", ())}
+    else:
+        entry = {key: value for key, value in entry.items() if key not in ("figures", "pictures")}
     entry["overrides"] = {id: value for id, value in planned.overrides.items() if id in methods}
     overridden = {value["dataset"] for value in entry["overrides"].values() if "dataset" in value}
     datasets = {planned.dataset, *overridden, *planned.datasets}
     collections = {study.datasets[id].collection for id in datasets}
     used = {"images": collections, "methods": methods, "datasets": datasets}
     tables = {key: {id: value for id, value in config[key].items() if id in ids} for key, ids in used.items()}
-    return as_json({**config, **tables, "run": [experiment], "experiments": {experiment: entry}})
-
-
-def report_config(study: Study) -> str:
-    """The part of the config that a report shows, itself a config."""
-    return as_json({**study.config, "experiments": {id: study.config["experiments"][id] for id in study.run}})
+    common = {key: value for key, value in config.items() if key != "claims"}
+    return as_json({**common, **tables, "run": [experiment], "experiments": {experiment: entry}})

@@ -16,7 +16,7 @@ STEP_TIMES = "stages"
 def results_of(study: Study, experiment: str) -> list[str]:
     """The files that a reader wants of an experiment."""
     planned = study.experiments[experiment]
-    sweep = ["best.csv", "sweep.csv", "sweep.png"] if planned.is_sweep else []
+    sweep = ["best.csv", "sweep.csv", "sweep.pdf", "sweep.png"] if planned.is_sweep else []
     compared = ["agreement.csv"] if planned.compare else []
     tables = in_folder(study, experiment, ["scores.csv", "provenance.json", *sweep, *compared])
     return tables + figures_of(study, experiment) + pictures_of(study, experiment)
@@ -69,6 +69,18 @@ def compared_runs(study: Study, experiment: str) -> list[tuple[Run, Run]]:
         if run.method.id in planned.compare:
             pairs.setdefault((run.n, run.m, run.block), {})[run.method.id] = run
     return [tuple(pair[id] for id in planned.compare) for pair in pairs.values()]
+
+
+def pictured_files(study: Study, experiment: str) -> list[str]:
+    """The artifacts that pictures are drawn from, method by method."""
+    runs = pictured_runs(study, experiment)
+    return [run.artifacts(study.paths)[name] for run in runs for name in ("data", "landmarks", "embedding", "result")]
+
+
+def compared_files(study: Study, experiment: str) -> list[str]:
+    """Embedding and labels of one method, then of the other, pair by pair."""
+    runs = [run for pair in compared_runs(study, experiment) for run in pair]
+    return [run.artifacts(study.paths)[name] for run in runs for name in ("embedding", "result")]
 
 
 def judged(study: Study) -> list[str]:

@@ -9,7 +9,7 @@ from lssc.parts.registry import find, param_problems, suggest
 from lssc.pipeline.config.plain import LONGEST
 from lssc.pipeline.study.model import Dataset, Experiment, Method, Study
 from lssc.pipeline.study.recipes import compare_recipe, figures_recipe, pictures_recipe
-from lssc.pipeline.study.results import STEP_TIMES
+from lssc.pipeline.study.results import STEP_TIMES, compared_files, pictured_files
 
 
 def study_problems(study: Study) -> list[str]:
@@ -68,10 +68,13 @@ def _figure_problems(experiment: Experiment) -> Iterator[str]:
 
 
 def _length_problems(study: Study, experiment: str) -> Iterator[str]:
-    """Recipes that are too long for one argument of a command."""
-    recipes = {"figures": figures_recipe(study, experiment), "compare": compare_recipe(study, experiment)}
+    """Recipes and lists of files that are too long for a command."""
+    recipes = {
+        "figures": figures_recipe(study, experiment),
+        "compare": " ".join([compare_recipe(study, experiment), *compared_files(study, experiment)]),
+    }
     if study.experiments[experiment].pictures:
-        recipes["pictures"] = pictures_recipe(study, experiment)
+        recipes["pictures"] = " ".join([pictures_recipe(study, experiment), *pictured_files(study, experiment)])
     remedy = {"compare": "use larger blocks", "figures": "name fewer", "pictures": "name fewer methods"}
     for key, text in recipes.items():
         if len(text) > LONGEST:

@@ -1,8 +1,8 @@
-"""Tell how far the embeddings and labels of two methods are apart, trial by trial."""
+"""Measure how far the embeddings and labels of two methods differ, trial by trial."""
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,23 @@ from lssc.types import Array
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--files", type=Path, nargs="+", help="embedding, labels, embedding, labels of each pair")
+    parser.add_argument("--pairs", type=json.loads, required=True, help="JSON: n, m and block of each pair")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
-        write_text(args.out, as_csv([row for pair in args.recipe for row in agreement(pair)]))
+        files = [args.files[start : start + 4] for start in range(0, len(args.files), 4)]
+        rows = [row for pair, four in zip(args.pairs, files, strict=True) for row in agreement(pair, *four)]
+        write_text(args.out, as_csv(rows))
 
 
-def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """For every trial: the largest sine between the spaces that the coordinates span, and what else differs."""
-    (one, labels_one), (two, labels_two) = pair["one"], pair["two"]
+def agreement(pair: Mapping[str, Any], one: Path, labels_one: Path, two: Path, labels_two: Path) -> Iterator[dict]:
+    """For every trial: the largest sine between the column spaces, and the differences of coordinates and labels."""
     with (
-        reading(Path(one)) as a,
-        reading(Path(two)) as b,
-        reading(Path(labels_one)) as c,
-        reading(Path(labels_two)) as d,
+        reading(one) as a,
+        reading(two) as b,
+        reading(labels_one) as c,
+        reading(labels_two) as d,
     ):
         for trial in Block.parse(pair["block"]).trials:
             vectors = [file.array(trial, "vectors", rows=pair["n"]) for file in (a, b)]
@@ -52,7 +54,7 @@ def agreement(pair: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def largest_sine(A: Array, B: Array) -> float:
-    """Sine of the largest angle between the column spaces of two matrices: 0 where one space holds the other."""
+    """Sine of the largest angle between the column spaces of two matrices; 0 if one contains the other."""
     P, Q = (np.linalg.qr(M)[0] for M in (A, B))
     return float(np.linalg.norm(Q - P @ (P.T @ Q), 2))
 

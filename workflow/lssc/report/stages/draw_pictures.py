@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,39 +12,40 @@ from lssc.data.images import Images, read_images
 from lssc.errors import telling
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.study.seeding import rng_for
-from lssc.report.pictures import Shown, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
+from lssc.report.pictures import PicturedTrial, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
 from lssc.report.style import save
 
 TRIAL = 0
 
 
-def load_trial(wanted: Mapping[str, Any], images: Images) -> Shown:
-    """What the artifacts say about one method."""
+def load_trial(method: Mapping[str, Any], files: Sequence[Path], images: Images) -> PicturedTrial:
+    """The first trial of a method, from its data, landmarks, embedding and labels."""
 
-    def array(file: str, name: str, **expected: int) -> np.ndarray:
-        with reading(Path(wanted[file])) as reader:
+    def array(place: int, name: str, **expected: int) -> np.ndarray:
+        with reading(files[place]) as reader:
             return reader.array(TRIAL, name, **expected)
 
-    # Not the points: they may take more room than everything else.
-    names = wanted["names"]
-    truth = array("data", "labels", below=len(names))
+    names = method["names"]
+    truth = array(0, "labels", below=len(names))
     n = len(truth)
-    pixels = images.pixels[array("data", "origin", rows=n, below=len(images.pixels))]
-    found = matched(truth, array("result", "labels", rows=n, below=len(names)), len(names))
-    landmarks, vectors = array("landmarks", "indices", below=n), array("embedding", "vectors", rows=n)
-    return Shown(wanted["label"], pixels, truth, found, landmarks, vectors, names)
+    pixels = images.pixels[array(0, "origin", rows=n, below=len(images.pixels))]
+    landmarks, vectors = array(1, "indices", below=n), array(2, "vectors", rows=n)
+    clusters = matched(truth, array(3, "labels", rows=n, below=len(names)), len(names))
+    return PicturedTrial(method["label"], pixels, truth, clusters, landmarks, vectors, names)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=Path, nargs="+", required=True)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--artifacts", type=Path, nargs="+", required=True, help="data, landmarks, embedding, labels")
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON: seed, checksums, labels of the methods")
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF and PNG file for each picture")
     args = parser.parse_args()
     recipe = args.recipe
     with telling(args.out[0]):
         images = read_images(args.images, sha256=recipe["sha256"])
-        trials = [load_trial(wanted, images) for wanted in recipe["methods"]]
+        files = [args.artifacts[start : start + 4] for start in range(0, len(args.artifacts), 4)]
+        trials = [load_trial(method, four, images) for method, four in zip(recipe["methods"], files, strict=True)]
         pictures = {
             "landmarks": draw_landmarks(trials),
             "clusters": draw_clusters(trials, rng_for(recipe["seed"], "clusters")),

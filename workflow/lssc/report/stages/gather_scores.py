@@ -1,4 +1,4 @@
-"""Collect the scores of an experiment into one table, with a record of what made it."""
+"""Collect the scores of an experiment into one table, and record the software, machine and config that made them."""
 
 import argparse
 import json
@@ -6,23 +6,22 @@ from pathlib import Path
 
 from lssc.errors import telling
 from lssc.pipeline.store.files import read_text, write_text
-from lssc.pipeline.study.load import load
 from lssc.report.provenance import provenance
 from lssc.report.tables import as_csv, score_rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="the config as JSON, as Snakemake prints it")
-    parser.add_argument("--experiment", required=True)
-    parser.add_argument("--sources", type=Path, nargs="*", default=[], help="where image collections came from")
+    parser.add_argument("--description", type=Path, required=True, help="the experiment's config and runs, as JSON")
+    parser.add_argument("--sources", type=Path, nargs="*", default=[], help="JSON files on where images came from")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
+        description = json.loads(read_text(args.description))
         sources = {path.parent.name: json.loads(read_text(path)) for path in args.sources}
-        write_text(args.out, as_csv(list(score_rows(load(args.config), args.experiment))))
-        write_text(args.provenance, json.dumps(provenance(args.config, sources), indent=2) + "\n")
+        write_text(args.out, as_csv(list(score_rows(description["experiment"], description["runs"]))))
+        write_text(args.provenance, json.dumps(provenance(description["config"], sources), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,19 +6,21 @@ from pathlib import Path
 
 from lssc.errors import telling
 from lssc.pipeline.store.files import read_text, write_text
-from lssc.pipeline.study.load import load
 from lssc.report.page import page
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--config", type=json.loads, required=True, help="the config as JSON, as Snakemake prints it")
-    parser.add_argument("--claims", type=Path, required=True, help="what became of the paper's claims")
+    parser.add_argument("--claims", type=Path, required=True, help="claims with their verdicts, as JSON")
+    parser.add_argument("--findings", type=Path, required=True, help="the findings as CSV; the report links to it")
+    parser.add_argument("--experiments", type=Path, nargs="+", required=True, help="folders of the experiments run")
+    parser.add_argument("--earlier", type=Path, nargs="*", default=[], help="folders of experiments of earlier runs")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with telling(args.out):
         claims = json.loads(read_text(args.claims))
-        write_text(args.out, page(load(args.config), claims))
+        files = [args.claims, args.findings]
+        write_text(args.out, page(args.out, claims, files, args.experiments, args.earlier))
 
 
 if __name__ == "__main__":
