@@ -23,8 +23,8 @@ from lssc.paper.findings import (
 )
 from lssc.paper.verdicts import Claim
 from lssc.parts.registry import suggest
-from lssc.pipeline.config.checks import shape_problems
 from lssc.pipeline.config.files import read_config
+from lssc.pipeline.config.shape import shape_problems
 
 SCHEMA = Path(__file__).parent / "own_claims_schema.yaml"
 # Kinds that compare two methods, with the target of a claim that names none.

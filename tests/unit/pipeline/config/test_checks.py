@@ -85,6 +85,15 @@ ERRORS = [
     ("methods.fsc.coder", {"lam": 10}, '{at}: {{"lam": 10}} must be a name, or a mapping with a name and parameters'),
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
     ("methods.fsc.nix", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, method, refiner, selector"),
+    (
+        "methods.fsc.method",
+        "kmeans",
+        "methods.fsc.selector: a whole method has no selector; remove it, or 'method'\n"
+        "config: methods.fsc.coder: a whole method has no coder; remove it, or 'method'\n"
+        "config: methods.fsc.embedder: a whole method has no embedder; remove it, or 'method'",
+    ),
+    ("methods.fsc.coder", MISSING, "{at}: missing"),
+    ("methods.fsc.refiner", "subspaces", "{at}.dim: missing; refiner 'subspaces' needs it"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 0}, "{at}.n_init: 0 must be at least 1"),
     ("methods.fsc.clusterer", {"name": "kmeans", "n_init": 10**9}, "{at}.n_init: 1000000000 must be at most 100,000"),
     ("block", 0, "{at}: 0 must be at least 1"),
@@ -114,7 +123,7 @@ def test_mistake_is_reported_in_one_line_with_key_value_and_remedy(small_config,
     if top == "experiments":
         small_config["run"] = [rest.partition(".")[0]]
     small_config["experiments"]["sweeping"].setdefault("figures", {})
-    assert problems_of(changed(small_config, where, value)) == [f"config: {line.format(at=where)}"]
+    assert problems_of(changed(small_config, where, value)) == f"config: {line.format(at=where)}".splitlines()
 
 
 @pytest.mark.parametrize("name", ["FSC", "9lives", "a-b", "a b", "", "é", "..", "a.b", "a/../../x", "x" * 101])
@@ -240,3 +249,33 @@ def test_only_the_first_50_problems_are_reported(small_config):
 def test_part_that_needs_all_points_is_refused_with_fewer_landmarks(small_config, change):
     small_config["methods"]["odd"] = {**small_config["methods"]["fsc"], **change}
     assert len(problems_of(changed(small_config, "experiments.grid.methods", ["odd"]))) == 1
+
+
+ADMM = {"label": "ADMM", "selector": "all", "coder": {"name": "admm", "alpha": 20}, "embedder": "affinity"}
+SHARED = "coder and clusterer both have it; write coder.max_iter or clusterer.max_iter"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "message"),
+    [
+        ("admm", {"max_iter": 5}, f"max_iter: {SHARED}"),
+        ("esc", {"coder.max_iter": 5}, "coder.max_iter: no part of the method has it; did you mean 'max_iter'?"),
+        ("admm", {"coder.max_iter": 0}, "coder.max_iter: 0 must be at least 1"),
+        ("fsc", {"embedder.lam": 5}, "embedder.lam: no part of the method has it; did you mean 'lam'?"),
+    ],
+)
+def test_override_must_address_one_parameter(small_config, method, params, message):
+    small_config["methods"]["admm"] = ADMM
+    config = changed(small_config, "experiments.grid.overrides", {method: {"params": params}})
+    config = changed(config, "experiments.grid.methods", ["fsc", "esc", "admm"])
+    assert problems_of(config) == [f"config: experiments.grid.overrides.{method}.params.{message}"]
+
+
+def test_addressed_override_reaches_its_part_alone(small_config):
+    small_config["methods"]["admm"] = ADMM
+    overrides = {"admm": {"params": {"coder.max_iter": 7}}, "esc": {"params": {"lam": 3}}}
+    config = changed(small_config, "experiments.grid.overrides", overrides)
+    _, esc, admm = load(changed(config, "experiments.grid.methods", ["fsc", "esc", "admm"])).experiments["grid"].methods
+    assert (admm.value("coder.max_iter"), admm.value("clusterer.max_iter")) == (7, 100)
+    # ESC gives lam the same value in both parts: one parameter.
+    assert (esc.value("selector.lam"), esc.value("coder.lam")) == (3.0, 3.0)

@@ -11,6 +11,7 @@ from lssc.pipeline.study import recipes, results
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.model import Part
 from lssc.pipeline.study.paths import WILDCARDS
+from lssc.pipeline.study.steps import KINDS
 
 
 def runs_of(study, experiments=None):
@@ -165,7 +166,7 @@ def test_configs_of_this_project_give_paths_that_match_the_wildcards(which, requ
     study = load(request.getfixturevalue(which))
     for wildcards in runs_of(study, study.experiments):
         assert all(re.fullmatch(WILDCARDS[key], value) for key, value in wildcards.items())
-        assert (("selector", wildcards["selector"])) in study.parts
+        assert all((kind, wildcards[kind]) in study.parts for kind in KINDS if kind in wildcards)
     for experiment in study.run:
         assert runs_of(load(json.loads(recipes.fragment(study, experiment)))) == runs_of(study, [experiment])
         assert results.results_of(study, experiment)

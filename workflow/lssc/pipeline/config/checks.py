@@ -1,8 +1,7 @@
-"""Everything that can be wrong with a config before it is one: its shape, and names that point nowhere."""
+"""Checks a config: plain data, the schema, then names that refer to each other and parameters of parts."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import math
@@ -11,21 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lssc.parts.params import text_hint
 from lssc.parts.registry import Component, find, import_problem, names, param_problems, suggest
-from lssc.pipeline.config.plain import LARGEST, brief, place, plain_problems
+from lssc.pipeline.config.plain import LARGEST, plain_problems
+from lssc.pipeline.config.shape import shape_problems
 from lssc.pipeline.study.steps import CHAIN, DEFAULT_PARTS, KINDS, WHOLE
 
-SCHEMA = Path(__file__).parent / "schema.yaml"
-# The folder that holds the library.
+# The folder of the workflow's code.
 LIBRARY = Path(__file__).resolve().parents[3]
-# Snakemake takes minutes to plan so many runs; so many paths fit into one command.
+# Runs that Snakemake plans within minutes; feature files that fit into one command.
 MOST_RUNS, MOST_SHARDS = 100_000, 1_000
 MISSING = object()
 
 
 def config_problems(config: Mapping[str, Any]) -> list[str]:
-    """One line per problem: key, value, what would be right. What needs sizes to be known is left to the recipes."""
+    """One line per problem: key, value, what would be right. Sizes are checked later, in `study.sizes`."""
     return (
         plain_problems(config)
         or shape_problems(config)
@@ -34,79 +32,8 @@ def config_problems(config: Mapping[str, Any]) -> list[str]:
     )
 
 
-def shape_problems(config: Mapping[str, Any], schema: Path = SCHEMA) -> list[str]:
-    """One line for everything in a config, or another file of plain data, that its schema does not allow."""
-    errors = sorted(_validator(schema).iter_errors(config), key=lambda e: [str(p) for p in e.absolute_path])
-    return [line for error in errors for line in _shape_lines(error)]
-
-
-@functools.cache
-def _validator(schema: Path) -> Any:
-    import yaml
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    # In JSON 3.0 is an integer; in Python it is no number of trials.
-    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    return extend(Draft202012Validator, type_checker=types)(yaml.safe_load(schema.read_bytes()))
-
-
-def _shape_lines(error: Any) -> list[str]:
-    """One schema error as lines for people."""
-    where = place(error.absolute_path)
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = [key for key in error.instance if key not in known]
-        return [f"{place([*error.absolute_path, key])}: unknown key; {suggest(key, known)}" for key in unknown]
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        return [f"{place([*error.absolute_path, key])}: missing" for key in missing]
-    if "propertyNames" in error.absolute_schema_path or error.validator == "pattern":
-        return [f"{where or 'top level'}: {error.instance!r} is not allowed; {error.schema['description']}"]
-    return [f"{where or 'top level'}: {brief(error.instance)} {_wanted(error)}"]
-
-
-def _wanted(error: Any) -> str:
-    value = error.validator_value
-    match error.validator:
-        case "type":
-            if not isinstance(value, str):
-                return "must be a number, text, true or false"
-            hint = text_hint({"integer": int, "boolean": bool}.get(value), error.instance)
-            return f"must be {_TYPES[value]}{hint}"
-        case "minimum":
-            return f"must be at least {value}"
-        case "minItems" | "minLength" | "minProperties" if value < 2:
-            return "must not be empty"
-        case "minItems" | "maxItems" if value < 3:
-            return f"must have {value} entries"
-        case "maxItems" | "maxProperties":
-            return f"must have at most {value} entries"
-        case "maxLength":
-            return f"must have at most {value} characters"
-        case "maximum":
-            return f"must be at most {value:,}"
-        case "uniqueItems":
-            return "must not repeat a value"
-        case "enum":
-            return f"must be one of {', '.join(map(str, value))}"
-        case "anyOf":
-            return "must be a name, or a mapping with a name and parameters"
-    return f"is not allowed: {error.message}"
-
-
-_TYPES = {
-    "object": "a mapping",
-    "array": "a list",
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-}
-
-
 def _reference_problems(config: Mapping[str, Any]) -> list[str]:
-    """Names that point nowhere, and parameters that no part takes."""
+    """Unknown names, and parameters that no part has."""
     problems = []
     for id, entry in config["images"].items():
         problems += _part_problems(f"images.{id}.features", "features", entry["features"])
@@ -136,8 +63,8 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Every name that must be an entry of a table: where it stands, the name, the table."""
     yield from (("run", name, "experiments") for name in config["run"])
     for id, entry in config["datasets"].items():
-        # Anything but text was told as a bad parameter.
-        if isinstance(name := _given(entry["generator"]).get("collection"), str):
+        # Anything but text is reported as a bad parameter.
+        if isinstance(name := _params(entry["generator"]).get("collection"), str):
             yield f"datasets.{id}.generator.collection", name, "images"
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
@@ -155,12 +82,12 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _classes_problems(config: Mapping[str, Any]) -> list[str]:
-    """Datasets of images whose classes are not there, or are not as many as their clusters."""
+    """Datasets whose classes the images do not have, or whose number of clusters is another."""
     problems = []
     for id, entry in config["datasets"].items():
-        if "collection" in (given := _given(entry["generator"])):
-            known = range(len(config["images"][given["collection"]]["counts"]))
-            classes = given.get("classes") or list(known)
+        if "collection" in (params := _params(entry["generator"])):
+            known = range(len(config["images"][params["collection"]]["counts"]))
+            classes = params.get("classes") or list(known)
             if missing := [label for label in classes if label not in known]:
                 problems.append(f"datasets.{id}.generator.classes: {missing[0]} is no class; they are 0 to {known[-1]}")
             elif len(classes) != entry["n_clusters"]:
@@ -175,7 +102,7 @@ def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> lis
         part = find(kind, _name(entry))
     except LookupError as error:
         return [f"{where}: {error}"]
-    return [f"{where}.{key}: {problem}" for key, problem in param_problems(part, _given(entry), {}).items()]
+    return [f"{where}.{key}: {problem}" for key, problem in param_problems(part, _params(entry), {}).items()]
 
 
 def _kinds_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
@@ -228,7 +155,7 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
 
 
 def _amount_problems(config: Mapping[str, Any]) -> list[str]:
-    """More runs or files than can be listed, let alone made."""
+    """More runs or feature files than Snakemake can plan."""
     problems = []
     for id, entry in config["images"].items():
         size = min(sum(entry["counts"]), entry.get("first", LARGEST))
@@ -247,7 +174,7 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
 
 
 def _folder_problems(config: Mapping[str, Any]) -> list[str]:
-    """Folders that results or data would share with something else. Where else they lie is up to the user."""
+    """Results or data in the working folder itself, in the code, or in each other."""
     folders = {key: os.path.abspath(config[key]) for key in ("results", "data")}
     problems = []
     for key, folder in folders.items():
@@ -268,7 +195,7 @@ def _grid_problems(
     at: str, method: Mapping[str, Any], grid: Mapping[str, list[Any]], held: Sequence[str], params: Mapping[str, Any]
 ) -> list[str]:
     """Swept keys that no part of the method takes, and values they cannot have; `params` override the method's own."""
-    parts = {kind: (find(kind, _name(entry)), _given(entry)) for kind, entry in part_entries(method).items()}
+    parts = {kind: (find(kind, _name(entry)), _params(entry)) for kind, entry in part_entries(method).items()}
     problems = []
     for key, values in grid.items():
         if key == "dataset":
@@ -305,7 +232,7 @@ def _address_problem(key: str, owners: Sequence[str], parts: Parts) -> str | Non
     name = key.rpartition(".")[2]
     if not owners:
         known = {param for part, _ in parts.values() for param in part.defaults} | {"dataset"}
-        return f"no part of the method has it; {suggest(key, known)}"
+        return f"no part of the method has it; {suggest(name, known)}"
     values = [parts[kind][1].get(name, MISSING) for kind in owners]
     required = all(parts[kind][0].defaults[name] is inspect.Parameter.empty for kind in owners)
     if len(owners) == 1 or (required and all(value == values[0] for value in values)):
@@ -325,5 +252,5 @@ def _name(entry: str | Mapping[str, Any]) -> str:
     return entry if isinstance(entry, str) else entry["name"]
 
 
-def _given(entry: str | Mapping[str, Any]) -> dict[str, Any]:
+def _params(entry: str | Mapping[str, Any]) -> dict[str, Any]:
     return {} if isinstance(entry, str) else {key: value for key, value in entry.items() if key != "name"}
