@@ -32,7 +32,7 @@ from lssc.pipeline.study import paths as lssc_paths
 from lssc.pipeline.study import recipes, results
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.sizes import require_sizes
-from lssc.pipeline.study.steps import step_of
+from lssc.pipeline.study.steps import STEPS, step_of
 from lssc.report.outline import complete_folders
 
 # Methods of one's own come last: they leave the others their colours.
@@ -139,7 +139,9 @@ def every_step(wildcards):
 
 
 def score_recipe(wildcards):
-    return recipes.trial_recipe(study, int(wildcards.n), wildcards.block)
+    # A score has columns for every step there is: a new step makes scores anew.
+    columns = [step.verb for step in STEPS]
+    return recipes.trial_recipe(study, int(wildcards.n), wildcards.block, columns=columns)
 
 
 def runnable(experiment):
