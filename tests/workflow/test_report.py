@@ -26,7 +26,7 @@ def browser(tmp_path_factory):
 
 
 @pytest.mark.parametrize("width", [PHONE, DESK])
-def test_a_browser_shows_the_whole_report_and_complains_of_nothing(browser, report, width):
+def test_browser_shows_the_report_without_errors(browser, report, width):
     browser.resize(width)
     browser.open(report)
     assert browser.run("document.querySelectorAll('.verdicts > tbody').length") > 5
@@ -38,14 +38,14 @@ def test_a_browser_shows_the_whole_report_and_complains_of_nothing(browser, repo
     assert browser.received("Runtime.exceptionThrown") == []
 
 
-def test_the_report_asks_for_nothing_but_itself(browser, report):
+def test_report_requests_nothing_else(browser, report):
     browser.open(report)
     asked = [sent["request"]["url"] for sent in browser.received("Network.requestWillBeSent")]
     assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
 
 
 @pytest.mark.parametrize("unfolded", [False, True])
-def test_a_phone_scrolls_the_report_down_only(browser, report, unfolded):
+def test_report_needs_no_sideways_scrolling_on_a_phone(browser, report, unfolded):
     browser.resize(PHONE)
     browser.open(report)
     browser.run(f"document.querySelectorAll('details').forEach(part => part.open = {str(unfolded).lower()})")
@@ -57,7 +57,7 @@ def test_a_phone_scrolls_the_report_down_only(browser, report, unfolded):
     assert min(sizes) >= 13
 
 
-def test_every_link_of_the_report_leads_somewhere(browser, report):
+def test_every_link_of_the_report_resolves(browser, report):
     browser.open(report)
     links = browser.run("[...document.links].map(link => link.getAttribute('href'))")
     inside = [link[1:] for link in links if link.startswith("#")]
@@ -67,14 +67,14 @@ def test_every_link_of_the_report_leads_somewhere(browser, report):
     assert [file for file in files if not (report.parent / file).is_file()] == []
 
 
-def test_the_report_can_be_printed(browser, report, tmp_path):
+def test_report_can_be_printed(browser, report, tmp_path):
     browser.open(report)
     browser.print(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").stat().st_size > 50_000
 
 
 @pytest.mark.parametrize("name", ["out.html", "out.zip"])
-def test_snakemakes_own_report_holds_figures_tables_and_the_page(pipeline, name):
+def test_snakemake_report_has_figures_tables_and_the_page(pipeline, name):
     done = pipeline.run("--report", name)
     assert done.returncode == 0, done.stderr[-4000:]
     if name.endswith(".zip"):

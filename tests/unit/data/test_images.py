@@ -70,7 +70,7 @@ def test_refuses_other_class_sizes_than_config(tiny_files, sha256, counts):
     assert str(caught.value) == f"labels: the classes have [14, 12, 10] images; counts in config say {counts}"
 
 
-def test_a_class_may_have_no_images(tiny_files, sha256):
+def test_class_may_have_no_images(tiny_files, sha256):
     assert len(check_images(tiny_files, sha256=sha256, counts=[*COUNTS, 0]).labels) == sum(COUNTS)
 
 

@@ -95,7 +95,7 @@ def test_without_tables_nothing_holds():
 
 
 @pytest.mark.parametrize("missing", GRIDS)
-def test_a_missing_experiment_makes_its_claims_not_run_and_no_other(missing):
+def test_claims_of_a_missing_experiment_are_not_run(missing):
     scores, agreed = tables(), agreement()
     scores.pop(missing)
     if missing == "explicit":
@@ -105,7 +105,7 @@ def test_a_missing_experiment_makes_its_claims_not_run_and_no_other(missing):
     assert told < {claim.id for claim in CLAIMS}
 
 
-def test_a_missing_method_or_m_makes_a_claim_not_run():
+def test_claim_without_its_method_or_m_is_not_run():
     scores = tables()
     scores["landmarks"] = [row for row in scores["landmarks"] if row["method"] != "esc" and row["m"] != "200"]
     found = verdicts(scores, agreement())
@@ -115,7 +115,7 @@ def test_a_missing_method_or_m_makes_a_claim_not_run():
     assert found["medoids_help"]["verdict"] == "holds"
 
 
-def test_a_single_trial_proves_nothing():
+def test_single_trial_gives_no_verdict():
     found = verdicts(tables(trials=1), agreement())
     assert {id for id, claim in found.items() if claim["verdict"] != "not run"} == {"implicit_is_explicit"}
     assert "need at least 2" in found["ninety_percent"]["summary"]
@@ -143,13 +143,13 @@ WORSE = [
 
 
 @pytest.mark.parametrize(("claim", "methods"), WORSE, ids=[case[0] for case in WORSE])
-def test_a_claim_falls_where_the_numbers_say_otherwise(claim, methods):
+def test_claim_does_not_hold_against_the_numbers(claim, methods):
     found = verdicts(changed(**methods), agreement())[claim]
     assert found["verdict"] in ("does not hold", "holds in part")
     assert "; not " in found["summary"]
 
 
-def test_a_claim_that_holds_at_some_m_only_says_where_it_does_not():
+def test_claim_that_holds_in_part_shows_where_it_does_not():
     found = verdicts(changed(esc=lambda n, m: (0.9, 0.3)), agreement())["uniform_beats_omp_and_esc"]
     assert found["verdict"] == "holds in part"
     assert "; not above 0 at m = 100." in found["summary"]
@@ -163,7 +163,7 @@ def noisy(scores, method, size):
     return scores
 
 
-def test_trials_too_noisy_to_tell_leave_a_claim_undecided():
+def test_noisy_trials_leave_a_claim_undecided():
     found = verdicts(noisy(tables(), "fsc_nonuniform", 0.5), agreement())
     assert found["medoids_help_most_at_small_m"]["verdict"] == "undecided"
     assert found["medoids_help_most_at_small_m"]["findings"][0]["holds"] is None
@@ -185,7 +185,7 @@ def interval(low, high):
         (between(0.5, 2), (1, 1), (0.1, 0.4), (0.1, 3)),
     ],
 )
-def test_an_interval_meets_a_target_misses_it_or_leaves_it_open(target, met, missed, half):
+def test_interval_meets_misses_or_straddles_a_target(target, met, missed, half):
     assert target.met_by(interval(*met)) is True
     assert target.met_by(interval(*missed)) is False
     assert target.met_by(interval(*half)) is None
@@ -219,7 +219,7 @@ def test_only_trials_that_both_methods_ran_are_compared():
     assert found["estimate"] == pytest.approx(-0.001)
 
 
-def test_findings_with_other_targets_are_told_apart():
+def test_findings_of_other_targets_are_separate():
     found = verdicts(changed(ssc_admm_modified_plain=lambda n, m: (0.971, 10.0)), agreement())["modified_twice_as_fast"]
     assert found["verdict"] == "holds in part"
     assert [f["holds"] for f in found["findings"]] == [True, False]
@@ -238,7 +238,7 @@ def test_one_size_says_nothing_about_growth(key):
         assert f"several {key}" in found[claim]["summary"]
 
 
-def test_a_time_of_zero_or_two_sizes_at_once_are_no_evidence():
+def test_zero_seconds_or_mixed_sizes_give_no_verdict():
     scores = tables()
     for row in scores["points"]:
         row["cpu_seconds"] = "0.0"
@@ -248,13 +248,13 @@ def test_a_time_of_zero_or_two_sizes_at_once_are_no_evidence():
     assert "one n and one m at a time" in found["ninety_percent"]["summary"]
 
 
-def test_a_reading_is_marked_as_one():
+def test_reading_is_marked():
     assert [claim["id"] for claim in judge_all(CLAIMS, {}, {}) if claim["reading"]] == [
         "beats_esc_on_mnist_at_lambda_3"
     ]
 
 
-def test_the_interval_is_students(rng):
+def test_interval_is_students(rng):
     values = rng.normal(0.9, 0.05, 20)
     found = mean_interval(values)
     low, high = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
@@ -262,14 +262,14 @@ def test_the_interval_is_students(rng):
     assert found.trials == 20
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says(rng):
+def test_interval_covers_the_truth_at_its_level(rng):
     hits = [
         abs(i.estimate - 1) <= i.high - i.estimate for i in (mean_interval(rng.normal(1, 2, 8)) for _ in range(2000))
     ]
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
 
 
-def test_a_ratio_and_its_inverse_have_inverse_intervals(rng):
+def test_ratio_and_its_inverse_have_inverse_intervals(rng):
     ratios = rng.lognormal(1, 0.3, 9)
     one, other = ratio_interval(ratios), ratio_interval(1 / ratios)
     assert (one.low, one.estimate, one.high) == pytest.approx((1 / other.high, 1 / other.estimate, 1 / other.low))

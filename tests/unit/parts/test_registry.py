@@ -91,11 +91,11 @@ NESTED = ", not text: write nested values without quotes, in a file for --config
         (Annotated[float, Above(0)], "x", "must be a finite number"),
     ],
 )
-def test_a_value_is_judged_by_the_type_and_limits_in_the_signature(hint, value, problem):
+def test_value_is_checked_by_type_and_bounds(hint, value, problem):
     assert value_problem(hint, value, {"n": 10}) == problem
 
 
-def test_an_integer_too_large_for_a_float_is_a_problem_not_a_crash():
+def test_integer_too_large_for_a_float_is_reported():
     assert value_problem(float, 10**400, {}) == "must be a finite number"
 
 
@@ -126,7 +126,7 @@ EXAMPLE = Component("coder", "example", example, lambda: None)
         ({"width": None, "lam": None}, {"width": "None must be a whole number", "lam": "None must be a finite number"}),
     ],
 )
-def test_every_problem_with_parameters_is_told(params, problems):
+def test_all_parameter_problems_are_reported(params, problems):
     assert param_problems(EXAMPLE, params, {}) == problems
 
 
@@ -150,17 +150,17 @@ def test_suggestions(word, known, answer):
     assert suggest(word, known) == answer
 
 
-def test_an_unknown_part_is_answered_with_the_nearest():
+def test_unknown_part_suggests_the_nearest_name():
     with pytest.raises(LookupError, match=r"unknown selector 'unifrom'; did you mean 'uniform'\?"):
         find("selector", "unifrom")
 
 
-def test_a_part_of_another_kind_is_unknown():
+def test_part_of_another_kind_is_unknown():
     with pytest.raises(LookupError, match="unknown coder 'uniform'"):
         find("coder", "uniform")
 
 
-def test_a_file_that_registers_nothing_says_what_to_do(monkeypatch):
+def test_file_without_a_part_is_reported(monkeypatch):
     find("coder", "lasso")
     monkeypatch.setattr(registry, "_registered", {})
     registry.import_problem.cache_clear()
@@ -171,7 +171,7 @@ def test_a_file_that_registers_nothing_says_what_to_do(monkeypatch):
         registry.import_problem.cache_clear()
 
 
-def test_the_decorator_registers_and_leaves_the_function_as_it_is(monkeypatch):
+def test_decorator_registers_the_function_unchanged(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
     warmed = []
     assert component("coder", "example", warm_up=lambda: warmed.append(1))(example) is example

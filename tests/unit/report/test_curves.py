@@ -31,7 +31,7 @@ def scores():
     return pd.DataFrame([*few, score("all", 30, 0, 0.9, full=True), score("other", 10, 0, 0.1)])
 
 
-def test_a_method_of_all_points_shows_at_every_m_and_a_landmark_method_with_m_equal_to_n_only_there(scores):
+def test_full_data_methods_are_drawn_at_every_m(scores):
     table = summary(curve_rows(scores, SPEC), SPEC).set_index(["method", "m"])
     assert table.loc[("all", 10), "mean"] == table.loc[("all", 30), "mean"] == 0.9
     assert table.loc[("few", 10), "mean"] == pytest.approx(0.15)
@@ -44,7 +44,7 @@ def test_only_the_methods_of_the_figure_are_shown(scores):
     assert set(curve_rows(scores, SPEC)["method"]) == {"few", "all"}
 
 
-def test_the_legend_says_where_trials_are_fewer(scores):
+def test_legend_shows_where_trials_are_fewer(scores):
     axes = plot_curves(scores, SPEC).axes[0]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["Few", "All (1 trial)"]
 
@@ -65,7 +65,7 @@ def test_every_method_has_a_look_of_its_own_whatever_else_is_shown(scores):
     assert lines_of(plot_curves(rows, {**spec, "methods": some})) == {order[id]: looks[order[id]] for id in some}
 
 
-def test_bands_are_drawn_where_they_can_be_told_apart():
+def test_bands_are_drawn_where_they_do_not_overlap():
     means = {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.9, "e": 0.2}
     table = pd.DataFrame(
         [{"method": id, "m": m, "mean": mean, "std": 0.05} for id, mean in means.items() for m in (1, 2)]
@@ -109,7 +109,7 @@ def test_step_times_are_means_at_the_largest_size_in_the_order_of_the_methods_ta
     assert table["cpu_seconds"].tolist() == pytest.approx([3.3, 600])
 
 
-def test_bars_of_every_method_fill_the_axis_and_tell_their_total(times):
+def test_bars_fill_the_axis_and_show_the_total(times):
     axes = plot_step_times(times, SPEC).axes[0]
     ends = [bar.get_x() + bar.get_width() for bar in axes.containers[-1]]
     assert ends == pytest.approx([100, 100])
@@ -118,7 +118,7 @@ def test_bars_of_every_method_fill_the_axis_and_tell_their_total(times):
     assert axes.get_title() == "n = 30; m = 30, mean over 2 trials"
 
 
-def test_a_method_that_took_no_time_at_all_has_an_empty_bar():
+def test_method_of_zero_seconds_has_an_empty_bar():
     axes = plot_step_times(pd.DataFrame([timed("few", 10, 0, (0, 0, 0, 0))]), SPEC).axes[0]
     assert [bar.get_width() for bars in axes.containers for bar in bars] == [0] * 4
 
@@ -168,7 +168,7 @@ def test_methods_with_different_parameters_share_a_sweep_figure():
     assert [axes.get_title() for axes in figure.axes][:2] == ["a", "b"]
 
 
-def test_a_dataset_has_one_colour_in_every_panel_of_a_sweep_and_in_its_legend():
+def test_dataset_has_one_colour_in_all_panels_of_a_sweep():
     rows = [swept(m, {"dataset": d, "lam": lam}) for m in ("esc", "fsc") for d in ("unit", "raw") for lam in (1, 2)]
     figure = drawn_sweep(rows)
     legend = {handle.get_label(): handle.get_color() for handle in figure.legends[0].legend_handles}
@@ -195,7 +195,7 @@ def texts(axes):
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
-def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
+def test_labels_are_drawn_literally(hostile_scores, tmp_path):
     title = "_$\\frac$"
     order = dict(zip(dict.fromkeys(hostile_scores["method"]), HOSTILE, strict=True))
     spec = {**SPEC, "methods": list(order), "order": order, "title": title}
@@ -210,7 +210,7 @@ def test_whatever_a_label_says_is_drawn_as_it_is(hostile_scores, tmp_path):
         save(figure, tmp_path / f"x.{end}")
 
 
-def test_a_figure_of_more_pixels_than_readers_take_is_drawn_smaller(tmp_path, monkeypatch):
+def test_figure_of_too_many_pixels_is_drawn_smaller(tmp_path, monkeypatch):
     monkeypatch.setattr(style, "MOST_PIXELS", 10_000)
     save(plt.figure(figsize=(4, 2)), tmp_path / "x.png")
     with Image.open(tmp_path / "x.png") as image:
@@ -221,7 +221,7 @@ def test_so_many_pixels_are_taken_without_a_warning():
     assert style.MOST_PIXELS < Image.MAX_IMAGE_PIXELS
 
 
-def test_a_figure_too_large_for_an_image_is_drawn_smaller(tmp_path):
+def test_figure_too_large_for_an_image_is_drawn_smaller(tmp_path):
     figure = plt.figure(figsize=(1, 400))
     save(figure, tmp_path / "x.png")
     with Image.open(tmp_path / "x.png") as image:

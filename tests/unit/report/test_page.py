@@ -133,12 +133,12 @@ def test_nothing_is_loaded_and_every_link_leads_to_a_file_beside_the_page(page_o
         assert target[1:] in ids if target.startswith("#") else (Path("results/small") / target).is_file(), target
 
 
-def test_the_page_forbids_the_browser_to_load_anything(page_of, full_config):
+def test_page_forbids_the_browser_to_load_anything(page_of, full_config):
     [policy] = [m["content"] for m in Page(page_of(full_config)).all("meta") if "http-equiv" in m]
     assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def test_what_config_claims_and_machines_say_is_escaped(tmp_path, monkeypatch, full_config):
+def test_text_of_config_claims_and_machines_is_escaped(tmp_path, monkeypatch, full_config):
     monkeypatch.chdir(tmp_path)
     config = full_config
     for where in ("methods.fsc.label", "datasets.plain.label", "experiments.line.title", "experiments.sweeping.title"):
@@ -155,7 +155,7 @@ def test_what_config_claims_and_machines_say_is_escaped(tmp_path, monkeypatch, f
     assert any(HOSTILE in image["alt"] for image in shown.all("img"))
 
 
-def test_a_claim_shows_its_verdict_in_words_and_its_findings(page_of, small_config):
+def test_claim_shows_its_verdict_in_words_and_its_findings(page_of, small_config):
     parts = {**CLAIM, "verdict": "holds in part", "findings": [FINDING, {**FINDING, "holds": False, "estimate": -0.2}]}
     shown = Page(page_of(small_config, [CLAIM, parts]))
     words = " ".join(shown.text.split())
@@ -189,14 +189,14 @@ def test_pictures_of_images_are_shown(page_of, image_config):
     assert "first trial, m = 6" in shown.text
 
 
-def test_parameters_tell_who_set_them(page_of, image_config):
+def test_parameters_show_who_set_them(page_of, image_config):
     text = page_of(changed(image_config, "run", ["seen"]))
     assert '<span class="param experiment">lam = 5</span>' in text
     assert '<span class="param method">lam = 10</span>' in text
     assert '<span class="param default">scale_rows = false</span>' in text
 
 
-def test_a_sweep_tells_what_it_tried_and_chose(page_of, small_config):
+def test_sweep_shows_its_grid_and_best_values(page_of, small_config):
     words = " ".join(Page(page_of(changed(small_config, "run", ["sweeping"]))).text.split())
     assert "dataset = plain, raw; lam = 5, 10; scale_rows = true, false" in words
     assert "lam = 10 (edge of the grid); scale_rows = false 0.910 0.020 4" in words
@@ -238,7 +238,7 @@ def test_experiments_of_different_commits_stand_side_by_side():
     ]
 
 
-def test_the_page_of_the_same_run_is_the_same(page_of, full_config):
+def test_same_run_gives_the_same_page(page_of, full_config):
     assert page_of(full_config, [CLAIM]) == page_of(full_config, [CLAIM])
 
 
@@ -249,7 +249,7 @@ def test_links_start_from_the_page_and_are_quoted():
     )
 
 
-def test_an_image_is_shown_at_the_size_of_its_letters_on_paper(tmp_path, rng):
+def test_image_is_shown_at_its_size_on_paper(tmp_path, rng):
     path = tmp_path / "noise.png"
     Image.fromarray(rng.integers(256, size=(40, 1700, 3), dtype="uint8")).save(path)
     shown = inlined(path)
@@ -267,12 +267,12 @@ def test_reports_damaged_image(tmp_path, rng):
         inlined(path)
 
 
-def test_an_image_that_is_missing_is_no_damage(tmp_path):
+def test_missing_image_is_not_damaged(tmp_path):
     with pytest.raises(FileNotFoundError):
         inlined(tmp_path / "noise.png")
 
 
-def test_a_plot_keeps_its_colours(tmp_path):
+def test_plot_keeps_its_colours(tmp_path):
     path = tmp_path / "plot.png"
     pixels = np.full((60, 80, 3), 255, dtype="uint8")
     pixels[20:30] = (1, 115, 178)

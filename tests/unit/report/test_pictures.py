@@ -38,7 +38,7 @@ def test_found_clusters_take_the_names_that_fit_best(rng):
     assert (matched(truth, renamed, 4) == truth).mean() == pytest.approx(scores(truth, renamed)["accuracy"])
 
 
-def test_a_cluster_that_was_not_found_has_a_name_all_the_same():
+def test_empty_cluster_has_a_name():
     np.testing.assert_array_equal(matched(np.array([0, 1, 2]), np.array([1, 1, 0]), 3), [0, 0, 2])
 
 
@@ -58,14 +58,14 @@ def test_images_in_a_cluster_of_another_class_are_framed(shown):
     assert len(axes.patches) == (shown.truth != shown.clusters).sum()
 
 
-def test_the_confusion_matrix_counts_every_image(shown):
+def test_confusion_matrix_counts_every_image(shown):
     axes = draw_confusion([shown]).axes[0]
     counts = [int(text.get_text()) for text in axes.texts]
     assert sum(counts) == 60
     assert sum(counts[:: 3 + 1]) == (shown.truth == shown.clusters).sum()
 
 
-def test_the_plane_shows_every_point_and_marks_the_wrong_ones(shown):
+def test_plane_shows_every_point_and_marks_wrong_ones(shown):
     axes = draw_embedding([shown], np.random.default_rng(0)).axes[0]
     right, wrong = (len(points.get_offsets()) for points in axes.collections)
     assert (right, wrong) == ((shown.truth == shown.clusters).sum(), (shown.truth != shown.clusters).sum())
@@ -82,7 +82,7 @@ def test_names_that_look_like_formulas_are_drawn_as_they_are(shown, tmp_path):
     drawn(replace(shown, label="$\\frac$", names=["$\\frac$", "_b", "a \\ {c}"]), tmp_path)
 
 
-def test_a_single_class_can_be_drawn(shown, tmp_path):
+def test_single_class_can_be_drawn(shown, tmp_path):
     one = np.zeros(60, dtype=int)
     drawn(replace(shown, truth=one, clusters=one, vectors=shown.vectors[:, :1], names=["a"]), tmp_path)
 

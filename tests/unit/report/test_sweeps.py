@@ -13,7 +13,7 @@ def chosen(table, held=None):
     return {row["method"]: json.loads(row["setting"]) for row in best_settings(table, held or {})}
 
 
-def test_the_setting_of_the_highest_mean_is_chosen_for_each_method():
+def test_best_setting_has_the_highest_mean():
     table = rows(
         ("a", {"lam": 1}, 0.9), ("a", {"lam": 2}, 0.8), ("b", {"k": 1}, 0.2),
         ("a", {"lam": 1}, 0.1), ("a", {"lam": 2}, 0.7), ("b", {"k": 2}, 0.3),
@@ -21,20 +21,20 @@ def test_the_setting_of_the_highest_mean_is_chosen_for_each_method():
     assert chosen(table) == {"a": {"lam": 2}, "b": {"k": 2}}
 
 
-def test_mean_spread_and_number_of_runs_are_told():
+def test_table_has_mean_spread_and_number_of_runs():
     (row,) = best_settings(rows(("a", {"lam": 1}, 0.5), ("a", {"lam": 1}, "0.7")), {})
     assert row["accuracy"] == pytest.approx(0.6)
     assert row["std"] == pytest.approx(0.1)
     assert row["runs"] == 2
 
 
-def test_of_equal_settings_the_first_counts():
+def test_first_of_equal_settings_is_chosen():
     table = rows(("a", {"lam": 5}, 0.5), ("a", {"lam": 1}, 0.5), ("a", {"lam": 9}, 0.5))
     assert chosen(table) == {"a": {"lam": 5}}
     assert chosen(table[::-1]) == {"a": {"lam": 9}}
 
 
-def test_a_held_key_keeps_the_methods_own_value():
+def test_held_parameter_keeps_the_value_of_its_method():
     table = rows(
         ("a", {"lam": 1, "scale": False}, 0.5),
         ("a", {"lam": 2, "scale": True}, 0.9),
@@ -51,11 +51,11 @@ def test_held_keys_that_were_not_swept_do_not_matter():
     assert chosen(table, {"a": {"scale": True}, "z": {"lam": 7}}) == {"a": {"lam": 2}}
 
 
-def test_a_whole_number_in_a_setting_equals_the_same_float_held():
+def test_held_float_equals_the_same_whole_number():
     assert chosen(rows(("a", {"lam": 10}, 0.5), ("a", {"lam": 20}, 0.9)), {"a": {"lam": 10.0}}) == {"a": {"lam": 10}}
 
 
-def test_the_table_of_a_sweep_has_a_row_for_every_method_and_setting():
+def test_sweep_table_has_a_row_for_every_method_and_setting():
     table = sweep_table(rows(("a", {"k": 1}, 0.2), ("b", {"k": 1}, 0.5), ("a", {"k": 2}, 0.4), ("a", {"k": 1}, 0.4)))
     assert [(row["method"], row["setting"], row["runs"]) for row in table] == [
         ("a", '{"k": 1}', 2),

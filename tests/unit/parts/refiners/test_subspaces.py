@@ -35,6 +35,6 @@ def test_residual_never_grows(rng):
     assert found == sorted(found, reverse=True)
 
 
-def test_an_empty_cluster_stays_empty(planes):
+def test_empty_cluster_stays_empty(planes):
     X, labels = planes
     assert set(refine_subspaces(X, np.where(labels == 2, 1, labels), n_clusters=3, dim=2).labels) == {0, 1}

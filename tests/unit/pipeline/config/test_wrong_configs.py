@@ -33,7 +33,7 @@ def whole_config(image_config):
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_an_experiment_runs_alike_from_its_own_part_of_the_config(name):
+def test_experiment_runs_alike_from_its_fragment(name):
     study = load(CONFIGS[name])
     for id in study.run:
         again = load(json.loads(fragment(study, id)))

@@ -122,7 +122,7 @@ def test_leaves_the_folder_of_another_run_alone(tmp_path):
     assert path.exists()
 
 
-def test_a_missing_seal_or_file_is_no_damage(tmp_path):
+def test_missing_seal_or_file_is_not_damaged(tmp_path):
     write_text(tmp_path / "a.csv", "a\n")
     write_text(tmp_path / "b.csv", "b\n")
     seal_of(tmp_path / "a.csv").unlink()

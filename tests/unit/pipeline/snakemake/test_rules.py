@@ -24,7 +24,7 @@ def test_every_rule_runs_one_command():
 
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: re.search(r"(?:stages|paper)\.(\w+)", command)[1])
-def test_whatever_is_filled_into_a_command_is_quoted(command):
+def test_commands_quote_all_values(command):
     filled = re.findall(r"\{([^{}]*)\}", command)
     assert filled
     assert [field for field in filled if not field.endswith(":q") and field not in PLAIN] == []
