@@ -150,7 +150,7 @@ def test_says_submitted_on_a_cluster(show):
     nodes = event(LogEvent.RESOURCES_INFO, nodes=100)
     handler = show(nodes, run_info(8), begin(1, "code", 0), begin(2, "embed", 0))
     assert handler.progress.line(START + 5) == "lssc: 0 of 8 jobs done (0 %), 2 submitted (code 0:05)"
-    assert handler.progress.bar(START + 5, 80) == "[----------------] 0/8 jobs, 2 submitted, code 0:05"
+    assert handler.progress.bar(START + 5, 80) == "[----------------] 0/8 jobs, 2 submitted"
 
 
 def test_reports_the_end_once(show):
@@ -224,10 +224,11 @@ def test_an_interrupted_job_is_no_failure(show):
     ]
 
 
-def test_hides_what_the_progress_stands_for(show):
-    noise = [message(text) for text in ("Building DAG of jobs...", "Select jobs to execute...", "None")]
+def test_hides_known_messages_and_shows_others_once(show):
+    texts = ("Building DAG of jobs...", "Job 1 has been submitted with SLURM jobid 7 (log: x)", "None")
+    noise = [message(text) for text in texts]
     shown = [message("Creating conda environment"), message("odd", logging.ERROR), message("Nothing to be done")]
-    handler = show(*noise, event(LogEvent.PROGRESS), event(LogEvent.SHELLCMD), *shown)
+    handler = show(*noise, event(LogEvent.PROGRESS), event(LogEvent.SHELLCMD), *shown, *shown)
     handler.close()
     assert handler.lines() == ["Creating conda environment", "odd", "Nothing to be done"]
 

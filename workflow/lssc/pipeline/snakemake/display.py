@@ -53,13 +53,14 @@ HIDDEN = (
     "Shutting down, this might take some time",
     "Singularity containers: ignored",
     "Some jobs were triggered by provenance information",
-    "Submitted job ",
-    "Submitted group job ",
+    "Submitted ",
     "Terminating processes on user request",
     "Using shell:",
     "WorkflowError:\nAt least one job did not complete successfully",
     "--keep-incomplete mode is set",
 )
+# The same, of the Slurm plugin.
+SUBMITTED = "has been submitted with SLURM jobid"
 
 
 class Screen:
@@ -136,6 +137,7 @@ class ProgressHandler(LogHandlerBase):
         self.is_cluster = False
         self.progress: Progress | None = None
         self.has_table = False
+        self.printed = {"", "None"}  # messages that are not shown again
         self.n_errors = 0
         self.ended = threading.Event()
 
@@ -184,8 +186,9 @@ class ProgressHandler(LogHandlerBase):
     def _print_message(self, record: logging.LogRecord) -> None:
         text = str(record.msg).strip("\n")
         failed_command = getattr(record, "exception", None) == "RuleException" and "CalledProcessError" in text
-        if text in ("", "None") or text.startswith(HIDDEN) or failed_command:
+        if text.startswith(HIDDEN) or SUBMITTED in text or failed_command or text in self.printed:
             return
+        self.printed.add(text)
         self.screen.print(f"warning: {text}" if record.levelno == logging.WARNING else text)
 
     def _print_error(self, text: str) -> None:

@@ -120,8 +120,7 @@ class Progress:
         parts += [f"{len(self.failed)} failed"] if self.failed else []
         left, (count, oldest) = self._time_left(now), self._under_way(now)
         parts += [f"{left} left"] if left else []
-        parts += [count] if self.is_cluster and count else []
-        parts += [oldest] if oldest else []
+        parts += [count if self.is_cluster else oldest] if count else []
         return ", ".join(parts)[: columns - 3]  # room for ^C
 
     def summary(self, now: float) -> str:
