@@ -59,10 +59,6 @@ def exit_with_message(out: Path) -> Iterator[None]:
         sys.exit(f"while making {out}: not enough memory; {error or 'nothing more is known'}")
 
 
-# The former name.
-telling = exit_with_message
-
-
 def set_aside(path: Path) -> None:
     """Rename a damaged file, so that the next run makes it again."""
     with contextlib.suppress(FileNotFoundError):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from lssc.errors import DamagedArtifact, InputError, telling
+from lssc.errors import DamagedArtifact, InputError, exit_with_message
 from lssc.pipeline.store.artifacts import Record, reading, writing
 from lssc.pipeline.store.features import ONLY, Features, feature_record
 from lssc.pipeline.trials import Trial, make_artifact
@@ -235,11 +235,11 @@ def test_trials_of_a_damaged_block_are_computed_again(make, calls, damage):
 
 def test_damaged_file_is_moved_aside(make):
     path = make("t00-01")
-    with pytest.raises(SystemExit, match=rf"^{path}: broken.*run the same command again"), telling(path):
+    with pytest.raises(SystemExit, match=rf"^{path}: broken.*run the same command again"), exit_with_message(path):
         raise DamagedArtifact(path, "broken")
     assert not path.exists()
     assert path.with_name("data.h5.damaged").exists()
-    with pytest.raises(SystemExit, match=f"^{path}: gone"), telling(path):
+    with pytest.raises(SystemExit, match=f"^{path}: gone"), exit_with_message(path):
         raise DamagedArtifact(path, "gone")
 
 

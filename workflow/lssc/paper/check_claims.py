@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from lssc.errors import ConfigError, telling
+from lssc.errors import ConfigError, exit_with_message
 from lssc.paper.claims import CLAIMS
 from lssc.paper.own_claims import read_own_claims
 from lssc.paper.verdicts import judge_all
@@ -30,7 +30,7 @@ def main() -> None:
         own = [claim for path in args.own for claim in read_own_claims(path)]
     except ConfigError as error:
         sys.exit(str(error))
-    with telling(args.out):
+    with exit_with_message(args.out):
         claims = judge_all([*own, *CLAIMS], read_tables(args.scores), read_tables(args.agreement))
         rows = [{"claim": claim["id"], "verdict": claim["verdict"], **f} for claim in claims for f in claim["findings"]]
         write_text(args.out, json.dumps(claims, indent=1, allow_nan=False) + "\n")

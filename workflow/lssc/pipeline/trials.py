@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
-from lssc.errors import DamagedArtifact, InputError, telling
+from lssc.errors import DamagedArtifact, InputError, exit_with_message
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.timing import timed
@@ -95,7 +95,7 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
     parser.add_argument("--code", default="", help="fingerprint of the numerics; results of others are not reused")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out):
+    with exit_with_message(args.out):
         make_artifact(
             compute,
             inputs={path.stem: path for path in args.inputs},

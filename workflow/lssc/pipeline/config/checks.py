@@ -113,8 +113,8 @@ def _kinds_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
     if WHOLE.kind in entry:
         others = [step.kind for step in CHAIN if step.kind in entry]
         return [f"{where}.{kind}: a whole method has no {kind}; remove it, or {WHOLE.kind!r}" for kind in others]
-    wanted = [step.kind for step in CHAIN if not step.optional and step.kind not in DEFAULT_PARTS]
-    return [f"{where}.{kind}: missing" for kind in wanted if kind not in entry]
+    required = [step.kind for step in CHAIN if not step.optional and step.kind not in DEFAULT_PARTS]
+    return [f"{where}.{kind}: missing" for kind in required if kind not in entry]
 
 
 def _pairing_problems(where: str, entry: Mapping[str, Any]) -> list[str]:

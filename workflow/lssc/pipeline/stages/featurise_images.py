@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from lssc.data.images import read_images
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.parts.registry import find
 from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import writing
@@ -22,7 +22,7 @@ def main() -> None:
     recipe, part = args.recipe, args.recipe["part"]
     transform = find("features", part["name"])
     transform.warm_up()
-    with telling(args.out):
+    with exit_with_message(args.out):
         images = read_images(args.images, sha256=recipe["sha256"])
         rows = slice(recipe["first"], recipe["last"] + 1)
         features, spent = timed(transform, images.pixels[rows], **part["params"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.data.images import FILES, check_images, find_files
-from lssc.errors import InputError, telling
+from lssc.errors import InputError, exit_with_message
 from lssc.parts.registry import find
 from lssc.pipeline.store.files import sealing, write_text
 
@@ -53,7 +53,7 @@ def main() -> None:
             source, files = fetch(args.recipe, Path(scratch))
         except (InputError, OSError) as error:
             sys.exit(f"images {args.recipe['images']}: {error}")
-    with telling(args.source.parent):
+    with exit_with_message(args.source.parent):
         for path in args.out:
             with sealing(path) as temporary:
                 temporary.write_bytes(files[path.name])

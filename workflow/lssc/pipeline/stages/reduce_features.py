@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.linalg.pca import Pca, fit_pca, flat_features
 from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import reading, writing
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--code", default="", help="fingerprint of the code")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out), contextlib.ExitStack() as stack:
+    with exit_with_message(args.out), contextlib.ExitStack() as stack:
         features = Features([stack.enter_context(reading(path)) for path in args.features])
         (pca, reduced), spent = timed(reduce_features, features, **args.recipe)
         facts = {**spent, "recipe": args.recipe, "variances": pca.variances.tolist()}

@@ -12,8 +12,8 @@ from lssc.pipeline.study.results import compared_runs, figure_specs, pictured_ru
 def images_recipe(study: Study, collection: str) -> str:
     images = study.collections[collection]
     sources = [source.as_dict() for source in images.sources]
-    wanted = {"folder": images.folder, "sources": sources, "counts": images.counts, "sha256": images.sha256}
-    return as_json({"images": collection, **wanted})
+    files = {"folder": images.folder, "sources": sources, "counts": images.counts, "sha256": images.sha256}
+    return as_json({"images": collection, **files})
 
 
 def shard_recipe(study: Study, collection: str, shard: str) -> str:

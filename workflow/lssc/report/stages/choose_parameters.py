@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.files import write_text
 from lssc.report.style import read_scores, save
 from lssc.report.sweep_figure import plot_sweep
@@ -26,7 +26,7 @@ def main() -> None:
     for name in ("table", "best", "pdf", "png"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.table):
+    with exit_with_message(args.table):
         scores = read_scores(args.scores)
         rows = scores.to_dict("records")
         best = pd.DataFrame(best_settings(rows, args.held))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.metrics import scores
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.store.files import write_text
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=json.loads, required=True, help="JSON: n, m and block of each pair")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out):
+    with exit_with_message(args.out):
         files = [args.files[start : start + 4] for start in range(0, len(args.files), 4)]
         rows = [row for pair, four in zip(args.pairs, files, strict=True) for row in agreement(pair, *four)]
         write_text(args.out, as_csv(rows))

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.files import write_text
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.recipes import fragment
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out):
+    with exit_with_message(args.out):
         study, id = load(args.config), args.experiment
         parts = {"config": json.loads(fragment(study, id)), "runs": runs_of(study, id), "outline": outline(study, id)}
         write_text(args.out, json.dumps({"experiment": id, **parts}, indent=1) + "\n")

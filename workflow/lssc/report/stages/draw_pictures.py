@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lssc.data.images import Images, read_images
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.study.seeding import rng_for
 from lssc.report.pictures import PicturedTrial, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF and PNG file for each picture")
     args = parser.parse_args()
     recipe = args.recipe
-    with telling(args.out[0]):
+    with exit_with_message(args.out[0]):
         images = read_images(args.images, sha256=recipe["sha256"])
         files = [args.artifacts[start : start + 4] for start in range(0, len(args.artifacts), 4)]
         trials = [load_trial(method, four, images) for method, four in zip(recipe["methods"], files, strict=True)]

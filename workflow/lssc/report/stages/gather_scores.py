@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.files import read_text, write_text
 from lssc.report.provenance import provenance
 from lssc.report.tables import as_csv, score_rows
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--provenance", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out):
+    with exit_with_message(args.out):
         description = json.loads(read_text(args.description))
         sources = {path.parent.name: json.loads(read_text(path)) for path in args.sources}
         write_text(args.out, as_csv(list(score_rows(description["experiment"], description["runs"]))))

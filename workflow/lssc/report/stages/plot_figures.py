@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.files import write_text
 from lssc.report.curves import curve_rows, plot_curves, summary
 from lssc.report.step_times import plot_step_times, step_times
@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--figures", type=json.loads, required=True, help="JSON, as Snakemake prints it")
     parser.add_argument("--out", type=Path, nargs="+", required=True, help="a PDF, PNG and CSV file for each figure")
     args = parser.parse_args()
-    with telling(args.out[0].parent):
+    with exit_with_message(args.out[0].parent):
         draw(read_scores(args.scores), args.figures, {path.name: path for path in args.out})
 
 

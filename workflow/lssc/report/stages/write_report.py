@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from lssc.errors import telling
+from lssc.errors import exit_with_message
 from lssc.pipeline.store.files import read_text, write_text
 from lssc.report.page import page
 
@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--earlier", type=Path, nargs="*", default=[], help="folders of experiments of earlier runs")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    with telling(args.out):
+    with exit_with_message(args.out):
         claims = json.loads(read_text(args.claims))
         files = [args.claims, args.findings]
         write_text(args.out, page(args.out, claims, files, args.experiments, args.earlier))
