@@ -103,6 +103,12 @@ def test_components_do_not_depend_on_the_order_of_points():
     assert len(set(zip(piece, np.abs(vectors).argmax(axis=1), strict=True))) == 3
 
 
+def test_largest_component_counts_however_small_it_is():
+    W = np.zeros((60, 60))
+    W[0, 1] = W[1, 0] = 1
+    assert embed(W, 2).vectors[:2].any(axis=1).all()
+
+
 def test_isolated_vertices_stay_at_the_origin_and_are_counted():
     W = block_diag(0, random_graph(10, 1), 0, 0, random_graph(9, 2))
     found = embed(W, 2)
