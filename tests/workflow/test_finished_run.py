@@ -56,8 +56,8 @@ def test_stage_runs_by_hand_with_the_same_result(finished, tmp_path):
     out = tmp_path / "codes.h5"
     subprocess.run(
         [
-            *(sys.executable, "-m", "lssc.pipeline.stages.code_points", "--data", finished.artifacts("data")[0]),
-            *("--landmarks", codes.parents[1] / "landmarks.h5", "--out", out),
+            *(sys.executable, "-m", "lssc.pipeline.stages.code_points", "--out", out),
+            *("--inputs", finished.artifacts("data")[0], codes.parents[1] / "landmarks.h5"),
             *("--recipe", json.dumps({**recipe, "block": f"{stream}00-01"})),
         ],
         check=True,

@@ -1,4 +1,4 @@
-"""Verdicts follow the tables: what holds, holds in part, does not, or was not run."""
+"""Verdicts of the paper's claims from score tables."""
 
 import math
 
@@ -12,22 +12,8 @@ from lssc.paper.intervals import Interval, mean_interval, ratio_interval
 from lssc.paper.verdicts import judge_all
 from lssc.report.units import format_number
 
-NAMES = {
-    "fsc_uniform": "FSC-uniform",
-    "fsc_nonuniform": "FSC-nonuniform",
-    "esc": "ESC",
-    "esc_unit": "ESC (unit norm)",
-    "esc_raw": "ESC (raw inner products)",
-    "ssc_omp": "SSC-OMP",
-    "ssc_admm": "SSC-ADMM",
-    "ssc_admm_low_rank": "SSC-ADMM (low-rank products)",
-    "ssc_admm_modified": "SSC-ADMM (modified)",
-    "ssc_admm_modified_plain": "SSC-ADMM (modified, as published)",
-    "fsc_uniform_self": "FSC-uniform, self allowed",
-    "fsc_uniform_explicit": "FSC-uniform, W in full",
-}
 FULL = {"ssc_omp", "ssc_admm", "ssc_admm_low_rank", "ssc_admm_modified", "ssc_admm_modified_plain"}
-# (accuracy, CPU seconds) of a method: a world in which the paper is right.
+# (accuracy, CPU seconds) of each method, such that every claim of the paper holds.
 PAPER = {
     "fsc_uniform": lambda n, m: (0.97 - 8 / m, 1e-4 * n * m / 1000 / 10),
     "fsc_nonuniform": lambda n, m: (0.975 - 4 / m, 1e-3 * (n / 1000) ** 0.9 + 0.3 + m / 1e4),
@@ -43,7 +29,7 @@ PAPER = {
     "fsc_uniform_explicit": lambda n, m: (0.97 - 8 / m, 5.0),
 }
 GRIDS = {
-    "landmarks": ([3600], [100, 200, 500], [*NAMES][:9]),
+    "landmarks": ([3600], [100, 200, 500], [*PAPER][:9]),
     "points": ([3000, 15000], [300], ["fsc_uniform", "fsc_nonuniform", "esc", "ssc_omp", "ssc_admm_modified"]),
     "admm_steps": ([3600], [300], ["ssc_admm", "ssc_admm_modified_plain"]),
     "self_coding": ([3600], [100, 500, 2000], ["fsc_uniform", "fsc_uniform_self"]),
@@ -53,23 +39,23 @@ GRIDS = {
 }  # fmt: skip
 
 
-def tables(world=PAPER, trials=6):
-    """Score tables, as read from CSV, of a world: every trial is harder or easier for all methods alike."""
+def tables(methods_by_size=PAPER, trials=6):
+    """Score tables as read from CSV. A trial is harder or easier for all methods alike."""
     rng = np.random.default_rng(0)
-    shift, found = 0.005 * rng.standard_normal(trials), {}
+    shift, by_experiment = 0.005 * rng.standard_normal(trials), {}
     for experiment, (ns, ms, methods) in GRIDS.items():
-        rows = found.setdefault(experiment, [])
+        rows = by_experiment.setdefault(experiment, [])
         for method in methods:
             for n in ns:
                 for m in [n] if method in FULL else ms:
-                    accuracy, seconds = world[method](n, m)
+                    accuracy, seconds = methods_by_size[method](n, m)
                     for trial in range(trials):
-                        row = {"method": method, "label": NAMES[method], "n": n, "m": m, "trial": trial}
+                        row = {"method": method, "label": method, "n": n, "m": m, "trial": trial}
                         row |= {"full_data": method in FULL, "accuracy": accuracy + shift[trial]}
                         row |= {"cpu_seconds": seconds, "select_cpu_seconds": seconds / 1000}
                         row |= {"code_cpu_seconds": seconds, "embed_cpu_seconds": seconds}
                         rows.append({key: str(value) for key, value in row.items()})
-    return found
+    return by_experiment
 
 
 def agreement(sine=1e-12, labels=1.0):
@@ -77,48 +63,49 @@ def agreement(sine=1e-12, labels=1.0):
     return {"explicit": [row | {"trial": str(trial)} for trial in range(3)]}
 
 
-def verdicts(scores, agreed):
-    return {claim["id"]: claim for claim in judge_all(CLAIMS, scores, agreed)}
+def verdicts(scores, agreed=None):
+    """Claim id -> the claim with its verdict."""
+    return {claim["id"]: claim for claim in judge_all(CLAIMS, scores, agreement() if agreed is None else agreed)}
 
 
-def test_every_claim_holds_where_the_paper_is_right():
-    found = verdicts(tables(), agreement())
-    assert {id: claim["verdict"] for id, claim in found.items() if claim["verdict"] != "holds"} == {}
-    assert list(found) == [claim.id for claim in CLAIMS]
-    assert all(claim["findings"] and claim["summary"] for claim in found.values())
+def test_every_claim_holds_in_tables_that_agree_with_the_paper():
+    judged = verdicts(tables())
+    assert {id: claim["verdict"] for id, claim in judged.items() if claim["verdict"] != "holds"} == {}
+    assert list(judged) == [claim.id for claim in CLAIMS]
+    assert all(claim["findings"] and claim["summary"] for claim in judged.values())
 
 
-def test_without_tables_nothing_holds():
-    found = verdicts({}, {})
-    assert {claim["verdict"] for claim in found.values()} == {"not run"}
-    assert all(claim["summary"].startswith("Needs ") for claim in found.values())
+def test_no_claim_is_run_without_tables():
+    judged = verdicts({}, {})
+    assert {claim["verdict"] for claim in judged.values()} == {"not run"}
+    assert all(claim["summary"].startswith("Needs ") for claim in judged.values())
 
 
 @pytest.mark.parametrize("missing", GRIDS)
-def test_claims_of_a_missing_experiment_are_not_run(missing):
+def test_missing_experiment_leaves_its_claims_not_run(missing):
     scores, agreed = tables(), agreement()
     scores.pop(missing)
     if missing == "explicit":
         agreed.pop(missing)
-    told = {id for id, claim in verdicts(scores, agreed).items() if claim["verdict"] == "not run"}
-    assert told
-    assert told < {claim.id for claim in CLAIMS}
+    not_run = {id for id, claim in verdicts(scores, agreed).items() if claim["verdict"] == "not run"}
+    assert not_run
+    assert not_run < {claim.id for claim in CLAIMS}
 
 
-def test_claim_without_its_method_or_m_is_not_run():
+def test_missing_method_or_m_leaves_a_claim_not_run():
     scores = tables()
     scores["landmarks"] = [row for row in scores["landmarks"] if row["method"] != "esc" and row["m"] != "200"]
-    found = verdicts(scores, agreement())
-    assert found["uniform_beats_omp_and_esc"]["verdict"] == "not run"
-    assert found["uniform_beats_omp_and_esc"]["summary"] == "Needs esc in experiment landmarks."
-    assert found["ninety_percent"]["summary"] == "Needs fsc_uniform at m = 200 in experiment landmarks."
-    assert found["medoids_help"]["verdict"] == "holds"
+    judged = verdicts(scores)
+    assert judged["uniform_beats_omp_and_esc"]["verdict"] == "not run"
+    assert judged["uniform_beats_omp_and_esc"]["summary"] == "Needs esc in experiment landmarks."
+    assert judged["ninety_percent"]["summary"] == "Needs fsc_uniform at m = 200 in experiment landmarks."
+    assert judged["medoids_help"]["verdict"] == "holds"
 
 
-def test_single_trial_gives_no_verdict():
-    found = verdicts(tables(trials=1), agreement())
-    assert {id for id, claim in found.items() if claim["verdict"] != "not run"} == {"implicit_is_explicit"}
-    assert "need at least 2" in found["ninety_percent"]["summary"]
+def test_single_trial_is_not_enough():
+    judged = verdicts(tables(trials=1))
+    assert {id for id, claim in judged.items() if claim["verdict"] != "not run"} == {"implicit_is_explicit"}
+    assert "need at least 2" in judged["ninety_percent"]["summary"]
 
 
 def changed(**methods):
@@ -143,16 +130,16 @@ WORSE = [
 
 
 @pytest.mark.parametrize(("claim", "methods"), WORSE, ids=[case[0] for case in WORSE])
-def test_claim_does_not_hold_against_the_numbers(claim, methods):
-    found = verdicts(changed(**methods), agreement())[claim]
-    assert found["verdict"] in ("does not hold", "holds in part")
-    assert "; not " in found["summary"]
+def test_claim_fails_where_the_numbers_contradict_it(claim, methods):
+    judged = verdicts(changed(**methods))[claim]
+    assert judged["verdict"] in ("does not hold", "holds in part")
+    assert "; not " in judged["summary"]
 
 
-def test_claim_that_holds_in_part_shows_where_it_does_not():
-    found = verdicts(changed(esc=lambda n, m: (0.9, 0.3)), agreement())["uniform_beats_omp_and_esc"]
-    assert found["verdict"] == "holds in part"
-    assert "; not above 0 at m = 100." in found["summary"]
+def test_summary_says_where_a_claim_fails():
+    judged = verdicts(changed(esc=lambda n, m: (0.9, 0.3)))["uniform_beats_omp_and_esc"]
+    assert judged["verdict"] == "holds in part"
+    assert "; not above 0 at m = 100." in judged["summary"]
 
 
 def noisy(scores, method, size):
@@ -164,11 +151,11 @@ def noisy(scores, method, size):
 
 
 def test_noisy_trials_leave_a_claim_undecided():
-    found = verdicts(noisy(tables(), "fsc_nonuniform", 0.5), agreement())
-    assert found["medoids_help_most_at_small_m"]["verdict"] == "undecided"
-    assert found["medoids_help_most_at_small_m"]["findings"][0]["holds"] is None
-    assert found["medoids_help_most_at_small_m"]["summary"].endswith("; open whether above 0.")
-    assert found["omp_less_accurate"]["verdict"] == "holds"
+    judged = verdicts(noisy(tables(), "fsc_nonuniform", 0.5))
+    assert judged["medoids_help_most_at_small_m"]["verdict"] == "undecided"
+    assert judged["medoids_help_most_at_small_m"]["findings"][0]["holds"] is None
+    assert judged["medoids_help_most_at_small_m"]["summary"].endswith("; open whether above 0.")
+    assert judged["omp_less_accurate"]["verdict"] == "holds"
 
 
 def interval(low, high):
@@ -185,7 +172,7 @@ def interval(low, high):
         (between(0.5, 2), (1, 1), (0.1, 0.4), (0.1, 3)),
     ],
 )
-def test_interval_meets_misses_or_straddles_a_target(target, met, missed, half):
+def test_interval_meets_a_target_misses_it_or_leaves_it_open(target, met, missed, half):
     assert target.met_by(interval(*met)) is True
     assert target.met_by(interval(*missed)) is False
     assert target.met_by(interval(*half)) is None
@@ -197,55 +184,55 @@ def test_equal_values_have_an_interval_of_no_width():
 
 
 @pytest.mark.parametrize(("sine", "labels"), [(1e-3, 1.0), (1e-12, 0.999), (1e-3, 0.999)])
-def test_embeddings_that_differ_are_not_equal(sine, labels):
+def test_different_embeddings_fail_the_claim_of_equality(sine, labels):
     assert verdicts(tables(), agreement(sine, labels))["implicit_is_explicit"]["verdict"] != "holds"
 
 
 def test_comparisons_are_paired():
-    """What all methods share from trial to trial is no part of the interval of a difference."""
+    """Variation that all methods share is not part of the interval of a difference."""
     scores = tables()
-    found = next(f for f in verdicts(scores, agreement())["medoids_help"]["findings"] if f["where"] == "m = 100")
-    assert found["high"] - found["low"] < 1e-9
-    assert found["estimate"] == pytest.approx(0.045)
-    alone = verdicts(scores, agreement())["ninety_percent"]["findings"][0]
+    judged = next(f for f in verdicts(scores)["medoids_help"]["findings"] if f["where"] == "m = 100")
+    assert judged["high"] - judged["low"] < 1e-9
+    assert judged["estimate"] == pytest.approx(0.045)
+    alone = verdicts(scores)["ninety_percent"]["findings"][0]
     assert alone["high"] - alone["low"] > 0.004
 
 
 def test_only_trials_that_both_methods_ran_are_compared():
     scores = tables()
     scores["landmarks"] = [r for r in scores["landmarks"] if r["method"] != "ssc_admm_low_rank" or r["trial"] in "13"]
-    found = verdicts(scores, agreement())["admm_equal"]["findings"][0]
-    assert found["trials"] == 2
-    assert found["estimate"] == pytest.approx(-0.001)
+    judged = verdicts(scores)["admm_equal"]["findings"][0]
+    assert judged["trials"] == 2
+    assert judged["estimate"] == pytest.approx(-0.001)
 
 
-def test_findings_of_other_targets_are_separate():
-    found = verdicts(changed(ssc_admm_modified_plain=lambda n, m: (0.971, 10.0)), agreement())["modified_twice_as_fast"]
-    assert found["verdict"] == "holds in part"
-    assert [f["holds"] for f in found["findings"]] == [True, False]
-    assert found["summary"].count("not ") == 1
-    assert found["summary"].endswith("; not 1.5 to 3.")
+def test_summary_separates_findings_with_different_targets():
+    judged = verdicts(changed(ssc_admm_modified_plain=lambda n, m: (0.971, 10.0)))["modified_twice_as_fast"]
+    assert judged["verdict"] == "holds in part"
+    assert [f["holds"] for f in judged["findings"]] == [True, False]
+    assert judged["summary"].count("not ") == 1
+    assert judged["summary"].endswith("; not 1.5 to 3.")
 
 
 @pytest.mark.parametrize("key", ["m", "n"])
-def test_one_size_says_nothing_about_growth(key):
+def test_growth_needs_several_sizes(key):
     scores = tables()
     scores["landmarks"] = [row for row in scores["landmarks"] if row["m"] in ("200", "3600")]
     scores["points"] = [row for row in scores["points"] if row["n"] == "3000"]
-    found = verdicts(scores, agreement())
+    judged = verdicts(scores)
     for claim in ("medoids_help_most_at_small_m", "trade_off") if key == "m" else ("linear_time", "grows_more_slowly"):
-        assert found[claim]["verdict"] == "not run"
-        assert f"several {key}" in found[claim]["summary"]
+        assert judged[claim]["verdict"] == "not run"
+        assert f"several {key}" in judged[claim]["summary"]
 
 
-def test_zero_seconds_or_mixed_sizes_give_no_verdict():
+def test_refuses_times_of_zero_and_mixed_sizes():
     scores = tables()
     for row in scores["points"]:
         row["cpu_seconds"] = "0.0"
     scores["landmarks"] += [row | {"n": "1000"} for row in scores["landmarks"]]
-    found = verdicts(scores, agreement())
-    assert "times above zero" in found["linear_time"]["summary"]
-    assert "one n and one m at a time" in found["ninety_percent"]["summary"]
+    judged = verdicts(scores)
+    assert "times above zero" in judged["linear_time"]["summary"]
+    assert "one n and one m at a time" in judged["ninety_percent"]["summary"]
 
 
 def test_reading_is_marked():
@@ -254,29 +241,29 @@ def test_reading_is_marked():
     ]
 
 
-def test_interval_is_students(rng):
+def test_mean_interval_is_students(rng):
     values = rng.normal(0.9, 0.05, 20)
-    found = mean_interval(values)
+    judged = mean_interval(values)
     low, high = stats.t.interval(0.95, 19, values.mean(), stats.sem(values))
-    assert (found.low, found.high) == pytest.approx((low, high))
-    assert found.trials == 20
+    assert (judged.low, judged.high) == pytest.approx((low, high))
+    assert judged.trials == 20
 
 
-def test_interval_covers_the_truth_at_its_level(rng):
+def test_mean_interval_covers_the_mean_at_its_level(rng):
     hits = [
         abs(i.estimate - 1) <= i.high - i.estimate for i in (mean_interval(rng.normal(1, 2, 8)) for _ in range(2000))
     ]
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
 
 
-def test_ratio_and_its_inverse_have_inverse_intervals(rng):
+def test_inverse_ratios_have_inverse_intervals(rng):
     ratios = rng.lognormal(1, 0.3, 9)
     one, other = ratio_interval(ratios), ratio_interval(1 / ratios)
     assert (one.low, one.estimate, one.high) == pytest.approx((1 / other.high, 1 / other.estimate, 1 / other.low))
     assert one.estimate == pytest.approx(math.exp(np.log(ratios).mean()))
 
 
-def test_numbers_and_places_read_well():
+def test_numbers_are_formatted_by_unit():
     assert format_number(0.0349, "difference of accuracy") == "+0.035"
     assert format_number(0.9241, "accuracy") == "0.924"
     assert format_number(5635.2, "ratio of CPU seconds") == "5,635"

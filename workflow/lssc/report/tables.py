@@ -70,9 +70,9 @@ def uncoded_shares(rows: Iterable[Mapping[str, str]]) -> dict[str, Uncoded]:
             trials.setdefault((row["method"], row["label"], where), []).append(int(row["n_uncoded"]) / int(row["n"]))
     largest: dict[str, Uncoded] = {}
     for (method, label, where), shares in trials.items():
-        found = Uncoded(label, statistics.fmean(shares), where)
-        if method not in largest or found.share > largest[method].share:
-            largest[method] = found
+        current = Uncoded(label, statistics.fmean(shares), where)
+        if method not in largest or current.share > largest[method].share:
+            largest[method] = current
     return largest
 
 
