@@ -270,7 +270,7 @@ BY_ROWS = [key for key in ALL if find(*key).by_rows]
 
 @pytest.mark.parametrize("part", [find(*key) for key in BY_ROWS], ids=["-".join(key) for key in BY_ROWS])
 def test_part_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "HELD", 0)
+    monkeypatch.setattr(rows, "MAX_IN_MEMORY", 0)
     with writing(tmp_path / "x.h5") as writer:
         writer.add(0, Record({"X": X}))
     call = {"selector": select, "coder": code}[part.kind]

@@ -12,7 +12,7 @@ from lssc.types import RowBlocks, block_sizes
 @given(st.integers(0, 50), st.integers(1, 40))
 def test_block_sizes_add_up_and_are_bounded(n, row):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(types, "BLOCK", 20)
+        patch.setattr(types, "NUMBERS_PER_BLOCK", 20)
         sizes = block_sizes(n, row)
     assert sum(sizes) == n
     assert all(0 < size * row <= max(20, row) for size in sizes)

@@ -1,4 +1,4 @@
-"""The values that pass between the stages of a method. Glossary: X points, C codes, K clusters, m landmarks."""
+"""The values that pass between the steps of a method. Glossary: X points, C codes, K clusters, m landmarks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Array: TypeAlias = NDArray[np.float64]
 IndexArray: TypeAlias = NDArray[np.int64]
 Info: TypeAlias = dict[str, Any]
 
-# Arrays of up to so many numbers (512 MB) are simply held: up to there no timing contains drawing or reading.
-HELD = 2**26
-# Numbers in a block: 8 MB, small beside everything else and large beside the cost of a call.
-BLOCK = 2**20
+# Numbers of an array that is held in memory (512 MB); times of larger ones include drawing or reading.
+MAX_IN_MEMORY = 2**26
+# Numbers in a block of rows (8 MB): small beside the rest of a job, large beside the cost of a call.
+NUMBERS_PER_BLOCK = 2**20
 
 
 class Rows(Protocol):
-    """What a part that works by rows may ask of X: its size, and rows by a slice or by indices in any order."""
+    """An array that need not be in memory: it has a shape, and gives rows by a slice or by indices in any order."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -35,7 +35,7 @@ class Rows(Protocol):
 
 
 class ImageFeatures(Protocol):
-    """What a dataset of images may ask of their features: the class of each image, and features by row indices."""
+    """Features of images: the class of each image, and features by row indices."""
 
     @property
     def labels(self) -> np.ndarray: ...
@@ -45,7 +45,7 @@ class ImageFeatures(Protocol):
 
 @dataclass(frozen=True)
 class RowBlocks:
-    """An array that comes as blocks of its rows, from the top. They can be gone through once."""
+    """An array made block by block, from the first row on. The blocks can be iterated once."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -55,7 +55,7 @@ class RowBlocks:
         return self.shape[0]
 
     def placed(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Each block with the rows it fills; ValueError unless all together are the array that was promised."""
+        """Each block with its rows; ValueError unless the blocks make up an array of this shape and dtype."""
         start = 0
         for block in self.blocks:
             stop = start + len(block)
@@ -74,22 +74,22 @@ class RowBlocks:
         return array
 
 
-def is_held(shape: tuple[int, ...]) -> bool:
-    """Whether an array of this shape is small enough to be held whole."""
-    return math.prod(shape) <= HELD
+def fits_in_memory(shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape is small enough to be held in memory."""
+    return math.prod(shape) <= MAX_IN_MEMORY
 
 
 def block_sizes(n: int, row: int) -> list[int]:
-    """How many rows each block has of n rows of so many numbers."""
-    size = max(1, BLOCK // row)
+    """The number of rows in each block of an array of n rows of `row` numbers."""
+    size = max(1, NUMBERS_PER_BLOCK // row)
     return [min(size, n - start) for start in range(0, n, size)]
 
 
 @dataclass(frozen=True)
 class Points:
-    """n points as rows of X, with the cluster each was drawn from; `origin` is their place in a larger collection.
+    """n points as rows of X, with the cluster of each; `origin` holds their rows in a larger collection.
 
-    X comes in blocks where it is too large to hold.
+    X comes in blocks if it is too large for memory.
     """
 
     X: Array | RowBlocks
@@ -99,7 +99,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Which rows of X are landmarks."""
+    """The rows of X that are landmarks."""
 
     indices: IndexArray
     info: Info = field(default_factory=dict)

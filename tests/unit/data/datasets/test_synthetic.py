@@ -50,8 +50,8 @@ def by_definition(n, n_clusters, rng, D=16, d=6, noise=0.1):
 @pytest.mark.parametrize("held", [0, 2**20])
 @pytest.mark.parametrize("n", [60, 62])
 def test_points_do_not_depend_on_blocks(monkeypatch, numbers, held, n):
-    monkeypatch.setattr(types, "BLOCK", numbers)
-    monkeypatch.setattr(types, "HELD", held)
+    monkeypatch.setattr(types, "NUMBERS_PER_BLOCK", numbers)
+    monkeypatch.setattr(types, "MAX_IN_MEMORY", held)
     one, two = np.random.default_rng(3), np.random.default_rng(3)
     points = synthetic(n, n_clusters=3, rng=one)
     assert type(points.X) is (np.ndarray if held else RowBlocks)

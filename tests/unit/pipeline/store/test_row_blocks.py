@@ -25,7 +25,7 @@ LABELS = np.arange(30) % 3
 
 @pytest.fixture
 def nothing_held(monkeypatch):
-    monkeypatch.setattr(rows, "HELD", 0)
+    monkeypatch.setattr(rows, "MAX_IN_MEMORY", 0)
 
 
 def in_blocks(array, size):
@@ -84,7 +84,7 @@ def stored(tmp_path, nothing_held):
 def test_only_large_arrays_stay_in_the_file(tmp_path, monkeypatch):
     with reading(write(tmp_path / "x.h5", Record({"X": X}))) as reader:
         for held, kind in ((X.size, np.ndarray), (X.size - 1, StoredRows)):
-            monkeypatch.setattr(rows, "HELD", held)
+            monkeypatch.setattr(rows, "MAX_IN_MEMORY", held)
             assert type(reader.rows(0, "X")) is kind
 
 
@@ -172,8 +172,8 @@ def stand_in(monkeypatch, kind, name, function, **flags):
 def test_points_in_blocks_are_stored_like_whole_ones(tmp_path, monkeypatch, unit_norm):
     with reading(generate(tmp_path / "whole.h5", unit_norm)) as reader:
         expected = reader.record(0)
-    monkeypatch.setattr(rows, "BLOCK", 16 * 7)
-    monkeypatch.setattr(rows, "HELD", 0)
+    monkeypatch.setattr(rows, "NUMBERS_PER_BLOCK", 16 * 7)
+    monkeypatch.setattr(rows, "MAX_IN_MEMORY", 0)
     with reading(generate(tmp_path / "blocks.h5", unit_norm)) as reader:
         found = reader.record(0)
     assert_allclose(found.arrays["X"], expected.arrays["X"], rtol=0, atol=1e-14)

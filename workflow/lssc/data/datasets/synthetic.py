@@ -10,7 +10,7 @@ import numpy as np
 
 from lssc.parts.params import AtLeast, AtMost
 from lssc.parts.registry import component
-from lssc.types import Array, Points, RowBlocks, block_sizes, is_held
+from lssc.types import Array, Points, RowBlocks, block_sizes, fits_in_memory
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Array]
 # Distributions of mean square 1.
@@ -45,7 +45,7 @@ def synthetic(
     each = n // n_clusters
     pieces = [(H, size) for H in bases for size in block_sizes(each, ambient_dim)]
     X = RowBlocks((n_clusters * each, ambient_dim), np.dtype(np.float64), _blocks(pieces, noise, DRAWS[z], rng))
-    return Points(X.whole() if is_held(X.shape) else X, np.repeat(np.arange(n_clusters), each))
+    return Points(X.whole() if fits_in_memory(X.shape) else X, np.repeat(np.arange(n_clusters), each))
 
 
 def _blocks(pieces: list[tuple[Array, int]], noise: float, draw: Draw, rng: np.random.Generator) -> Iterator[Array]:

@@ -16,7 +16,7 @@ from lssc.parts.registry import find
 from lssc.pipeline.study.blocks import Block
 from lssc.pipeline.study.model import Study
 from lssc.pipeline.study.steps import STEPS
-from lssc.types import HELD
+from lssc.types import MAX_IN_MEMORY
 
 MIB = 2**20
 # MB of every job: its interpreter with libraries or the compiler, and two processes of Snakemake beside it.
@@ -185,7 +185,7 @@ def _cost(study: Study, rule: str, wildcards: Mapping[str, str]) -> tuple[Cost, 
     else:
         return RULES.get(rule, NOTHING), _sizes(study, wildcards)
     z = _sizes(study, wildcards)
-    in_memory = "data" in used and not (z.n * z.D > HELD and find(part.kind, part.name).by_rows)
+    in_memory = "data" in used and not (z.n * z.D > MAX_IN_MEMORY and find(part.kind, part.name).by_rows)
     z = replace(
         z,
         params=part.params,

@@ -25,7 +25,7 @@ import numpy as np
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.files import replacing
 from lssc.pipeline.store.heads import HEAD, check_sum, job_hash, write_head
-from lssc.types import RowBlocks, Rows, is_held
+from lssc.types import RowBlocks, Rows, fits_in_memory
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
 LARGEST = 1e100
@@ -145,7 +145,7 @@ class Reader:
     def rows(self, trial: int, name: str, *, rows: int | None = None) -> Rows:
         """One array of a trial; a large one stays in the file, to be read by rows."""
         data = self._dataset(trial, name, rows)
-        return data[()] if is_held(data.shape) else StoredRows(data)
+        return data[()] if fits_in_memory(data.shape) else StoredRows(data)
 
     def csr(self, trial: int, name: str) -> Any:
         """The CSR matrix that `csr_arrays` took apart."""
