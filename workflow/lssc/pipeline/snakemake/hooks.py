@@ -74,7 +74,10 @@ def _run(
     """A run, from before planning to its end."""
     executor = executor_plugin.common_settings
     if executor.dryrun_exec:
-        yield
+        try:
+            yield
+        except KeyboardInterrupt:
+            _exit_interrupted()
         return
     with _alone(workflow, study, remote=not executor.local_exec) as run:
         # Snakemake's own lock outlives a killed run; ours does not.
