@@ -24,7 +24,7 @@ help:
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores;"
-	@echo "            this runs the code in the archive: checksums tell damage, not who made it"
+	@echo "            this runs the code in the archive: checksums show damage, not who made it"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 25 minutes, to docs/benchmarks.md"
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
@@ -91,7 +91,7 @@ archive: $(READY)
 	$(ON_PATH) python -m lssc.report.archive pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"
 
 # In a checkout the archive is unpacked, unless an interrupted repeat did so, and its own Makefile goes on; that one finds config
-# and results beside the source. What fails to run, such as images that cannot be fetched, is told by the comparison.
+# and results beside the source. The comparison lists what failed, such as images that cannot be downloaded.
 ifdef ARCHIVE
 REPEAT := results/repeat/lssc-archive
 repeat: $(READY)

@@ -82,11 +82,11 @@ def without_facts(study: Study) -> Jobs:
             "plot_figures": (figures_of(study, id) or [""])[0],
             "draw_pictures": (pictures_of(study, id) or [""])[0],
         }
-        wanted = results_of(study, id)
+        expected = results_of(study, id)
         jobs |= {
             path: {"rule": rule, "experiment": id}
             for rule, pattern in made.items()
-            if (path := pattern.format(experiment=id)) in wanted
+            if (path := pattern.format(experiment=id)) in expected
         }
     return jobs
 
