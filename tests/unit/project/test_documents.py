@@ -1,4 +1,4 @@
-"""Links and file names in documents exist, and numbers in them are those of the kept tables."""
+"""Documents: links resolve, named files and parts exist, and numbers equal the kept tables."""
 
 import csv
 import re
@@ -11,6 +11,7 @@ import pytest
 
 from lssc.paper.claims import CLAIMS
 from lssc.paper.verdicts import judge_all
+from lssc.parts.registry import FOLDERS, find, names
 
 REPO = Path(__file__).parents[3]
 # Shown in CONTRIBUTING.md for users to write.
@@ -49,9 +50,9 @@ def test_lines_of_text_have_at_most_100_characters(document):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
 def test_named_files_exist(document):
     folders = "workflow|lssc|docs|config|tests|benchmarks|profiles|envs"
-    names = re.findall(rf"`((?:{folders})/[\w./-]*)`", document.read_text())
-    names = {re.sub("^lssc/", "workflow/lssc/", name) for name in names} - {EXAMPLE_PART}
-    assert [name for name in sorted(names) if not (REPO / name).exists()] == []
+    files = re.findall(rf"`((?:{folders})/[\w./-]*)`", document.read_text())
+    files = {re.sub("^lssc/", "workflow/lssc/", file) for file in files} - {EXAMPLE_PART}
+    assert [file for file in sorted(files) if not (REPO / file).exists()] == []
 
 
 def test_decisions_are_numbered_and_dated():
@@ -66,11 +67,18 @@ def test_no_line_begins_with_an_inline_number(document):
     assert re.findall(r"^ *<!-- (?:mean|best|count) .*", document.read_text(), re.MULTILINE) == []
 
 
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in FOLDERS for name in names(kind)])
+def test_config_readme_lists_parts_with_their_parameters(kind, name):
+    lines = (REPO / "config/README.md").read_text().splitlines()
+    row = next(line for line in lines if line.startswith(f"| {kind} |") and f"`{name}`" in line)
+    assert [parameter for parameter in find(kind, name).defaults if f"`{parameter}`" not in row] == []
+
+
 def test_example_part_in_contributing_runs():
     example = re.search(r"```python\n(.*?)```", (REPO / "CONTRIBUTING.md").read_text(), re.DOTALL)[1]
-    names = {}
-    exec(example, names)
-    assert names["select_longest"](np.diag([1.0, 4.0, 2.0, 3.0]), 2, skip=1).indices.tolist() == [3, 2]
+    module = {}
+    exec(example, module)
+    assert module["select_longest"](np.diag([1.0, 4.0, 2.0, 3.0]), 2, skip=1).indices.tolist() == [3, 2]
 
 
 def test_readme_stays_short():
