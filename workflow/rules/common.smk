@@ -17,9 +17,11 @@ sys.path.insert(0, LIBRARY)
 # The logger plugin, which comes from the environment, has imported some of the environment's library.
 for name in [name for name in sys.modules if name.partition(".")[0] == "lssc"]:
     del sys.modules[name]
-os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])])
-os.environ["PYTHONSAFEPATH"] = "1"
-os.environ["PATH"] = os.pathsep.join([str(PYTHON), *filter(None, [os.getenv("PATH")])])
+os.environ |= {
+    "PYTHONPATH": os.pathsep.join([LIBRARY, *filter(None, [os.getenv("PYTHONPATH")])]),
+    "PYTHONSAFEPATH": "1",
+    "PATH": os.pathsep.join([str(PYTHON), *filter(None, [os.getenv("PATH")])]),
+}
 
 from lssc.data import images as lssc_images
 from lssc.errors import ConfigError
