@@ -81,6 +81,18 @@ def test_unwritable_package_uses_the_cache_of_the_user_or_none(package, tmp_path
     assert run(package, XDG_CACHE_HOME=nowhere) == (2, 2, 0, "None")
 
 
+def test_every_processor_has_a_folder(monkeypatch):
+    def folder(name):
+        monkeypatch.setattr(compiled.binding, "get_host_cpu_name", lambda: name)
+        return compiled.cache_folder.__wrapped__()
+
+    one, two = folder("one"), folder("two")
+    assert one != two
+    assert one.parent == two.parent
+    one.rmdir()
+    two.rmdir()
+
+
 def test_numba_cache_dir_is_used_first(package, tmp_path):
     assert run(package, NUMBA_CACHE_DIR=str(tmp_path / "chosen"))[3].startswith(str(tmp_path / "chosen"))
 
@@ -91,8 +103,8 @@ def test_old_folders_are_removed_when_a_new_one_is_made(tmp_path):
         old.mkdir()
         os.utime(old, (1000 - age, 1000 - age))
     (tmp_path / "other").mkdir()
-    assert compiled._is_usable(tmp_path / "lssc-new")
-    assert compiled._is_usable(tmp_path / "lssc-1")
+    assert compiled._is_usable(tmp_path / "lssc-new" / "processor")
+    assert compiled._is_usable(tmp_path / "lssc-1" / "processor")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lssc-0", "lssc-1", "lssc-2", "lssc-new", "other"]
 
 

@@ -78,7 +78,7 @@ def test_cost_agrees_with_the_medoids(metric, shape, m):
 @pytest.mark.parametrize("m", [2, 20])
 def test_tracks_nearest_and_second_nearest_medoids(metric, shape, m, rng):
     X = rng.standard_normal(shape)
-    tiles, unit = medoids._in_tiles(X, metric)
+    tiles, unit = medoids._make_tiles(X, metric)
     state = medoids._make_state(len(X), m, tiles.shape[1])
     medoids._seed_medoids(tiles, METRICS[metric], rng.random(m), state)
     for _ in range(3):

@@ -1,11 +1,12 @@
 """Numba decorators for the kernels, and the folder that keeps their machine code.
 
 Numba reuses a compiled function while the file that defines it is unchanged, even if a helper that it calls in another
-file has changed. Here the folder is named after a hash of all kernel sources, so any change compiles anew.
+file has changed. Here the folder is named after a hash of all kernel sources, so any change to them compiles anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import binding
 from numba.core.caching import InTreeCacheLocator
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -24,7 +26,7 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 # The same where no infinity and no NaN occurs.
 FAST_FINITE = FAST | {"nnan", "ninf"}
 
-# Cache folders kept for other versions of the sources.
+# Folders kept for other versions of the sources.
 MAX_OLD_FOLDERS = 3
 
 
@@ -63,10 +65,16 @@ class KernelCacheLocator(InTreeCacheLocator):
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder for machine code of the present sources; None if no place for it is writable."""
+    """The folder for machine code of the present sources and processor; None if no place for it is writable."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
-    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    return next(filter(_is_usable, (parent / f"lssc-{digest}" for parent in _parents())), None)
+    digest = _digest(b"".join(source.read_bytes() for source in sources))
+    # Numba would keep code for several processors in one folder, but two of them that save at once mix up their files.
+    processor = _digest((binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()).encode())
+    return next(filter(_is_usable, (parent / f"lssc-{digest}" / processor for parent in _parents())), None)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _parents() -> Iterator[Path]:
@@ -77,13 +85,21 @@ def _parents() -> Iterator[Path]:
 
 
 def _is_usable(folder: Path) -> bool:
-    """Whether files can be written there; a new folder takes the place of the oldest."""
+    """Make the folder. Returns whether files can be written there."""
+    is_new = not folder.parent.is_dir()
     try:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            others = [other for other in folder.parent.glob("lssc-*") if other != folder]
-            for old in sorted(others, key=lambda other: other.stat().st_mtime)[:-MAX_OLD_FOLDERS]:
-                shutil.rmtree(old, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return False
+    if is_new:
+        _remove_old(folder.parent)
     return os.access(folder, os.W_OK)
+
+
+def _remove_old(new: Path) -> None:
+    """Remove the oldest folders of other sources."""
+    # Another process may remove the same ones.
+    with contextlib.suppress(OSError):
+        others = [other for other in new.parent.glob("lssc-*") if other != new]
+        for old in sorted(others, key=lambda other: other.stat().st_mtime)[:-MAX_OLD_FOLDERS]:
+            shutil.rmtree(old, ignore_errors=True)

@@ -63,7 +63,7 @@ class MedoidSearch(NamedTuple):
 
 def find_medoids(X: Array, m: int, *, metric: str, max_iter: int, rng: np.random.Generator) -> tuple[IndexArray, Info]:
     """Indices of m medoids of the rows of X (n x D), or of fewer if fewer rows differ, after up to max_iter rounds."""
-    tiles, unit = _in_tiles(X, metric)
+    tiles, unit = _make_tiles(X, metric)
     kind, n, state = METRICS[metric], len(X), _make_state(len(X), m, tiles.shape[1])
     m = _seed_medoids(tiles, kind, rng.random(m), state)
     order, step = rng.permutation(n), min(n, CANDIDATES_PER_ROUND)
@@ -76,7 +76,7 @@ def find_medoids(X: Array, m: int, *, metric: str, max_iter: int, rng: np.random
     return state.medoids[:m], {"cost": float(cost * unit), "n_iter": n_iter, "converged": settled}
 
 
-def _in_tiles(X: Array, metric: str) -> tuple[np.ndarray, float]:
+def _make_tiles(X: Array, metric: str) -> tuple[np.ndarray, float]:
     """The points in single precision, tiles x features x points of a tile, and the unit of their distances."""
     if metric == "cosine":
         # The cosine distance is half the squared distance at unit length. Zero points share an extra direction.
