@@ -7,7 +7,7 @@ from lssc.parts.timing import timed, timed_blocks
 @pytest.fixture
 def clock(monkeypatch):
     """Both clocks of the module, in seconds; tests set them forward."""
-    clock = {"wall": 0.0, "cpu": 0.0}
+    clock = {"wall": 70.0, "cpu": 20.0}
     monkeypatch.setattr(timing.time, "perf_counter", lambda: clock["wall"])
     monkeypatch.setattr(timing.time, "process_time", lambda: clock["cpu"])
     return clock
