@@ -59,17 +59,6 @@ def test_scores_without_a_trial_are_damaged(study):
         rows_of(study, "grid")
 
 
-NO_NUMBERS = [float("nan"), float("inf"), 10**400, 1e101, None, "1", True]
-WRONG = [(key, value) for key in ("accuracy", "seconds", "peak_mb", "n_uncoded") for value in NO_NUMBERS]
-
-
-@pytest.mark.parametrize(("key", "value"), [*WRONG, ("converged", 1)])
-def test_refuses_scores_that_are_no_numbers(study, key, value):
-    write_scores(study, "grid", **{key: value})
-    with pytest.raises(DamagedArtifact, match=r"scores\.h5: has no scores of trial 0"):
-        rows_of(study, "grid")
-
-
 def uncoded_table(folder, *counts, **more):
     """A score table of one method per count of points without a code, of 1,000 points and two trials each."""
     path, common = folder / "scores.csv", {"n": 1000, "m": 50, **more}

@@ -21,7 +21,7 @@ from lssc.errors import DamagedArtifact, InputError, exit_with_message
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.timing import timed
-from lssc.pipeline.store.artifacts import LARGEST, Reader, Record, Writer, is_number, is_sound, reading, writing
+from lssc.pipeline.store.artifacts import LARGEST, Reader, Record, Writer, is_sound, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
 from lssc.pipeline.study.seeding import rng_for
@@ -132,8 +132,7 @@ def make_artifact(
         for number in block.trials:
             trial = Trial(number, recipe, readers, shared, threads)
             facts = _add_trial(writer, compute, trial, _key(trial, code), others)
-            seconds = facts.get("seconds")
-            print(f"trial {number}" + (f": {seconds:.3f} s" if is_number(seconds) else ""), file=sys.stderr)
+            print(f"trial {number}" + (f": {facts['seconds']:.3f} s" if "seconds" in facts else ""), file=sys.stderr)
 
 
 def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others: list[Reader]) -> Mapping[str, Any]:

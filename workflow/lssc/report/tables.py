@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lssc.pipeline.store.artifacts import is_number, reading
+from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.store.files import read_text
 from lssc.pipeline.study.blocks import Block
 from lssc.pipeline.study.steps import STEPS
@@ -33,9 +33,7 @@ def score_rows(experiment: str, runs: Iterable[Mapping[str, Any]]) -> Iterator[d
     for run in runs:
         with reading(Path(run["scores"])) as scores:
             for trial in Block.parse(run["block"]).trials:
-                values = scores.facts(trial).get("scores")
-                whole = isinstance(values, dict) and all(_is_score(key, values.get(key)) for key in COLUMNS)
-                scores.require(whole, f"has no scores of trial {trial}")
+                values = scores.facts(trial)["scores"]
                 yield {
                     "experiment": experiment,
                     **{key: run[key] for key in ("dataset", "n", "m")},
@@ -95,10 +93,6 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _is_score(key: str, value: Any) -> bool:
-    return isinstance(value, bool) if key == "converged" else is_number(value)
 
 
 def _rounded(key: str, value: Any) -> Any:

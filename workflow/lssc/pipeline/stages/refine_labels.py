@@ -5,7 +5,7 @@ from lssc.pipeline.trials import Trial, run_stage
 
 
 def refine_labels(trial: Trial) -> Record:
-    labels = trial.array("labels", "labels", rows=trial.n, below=trial.recipe["n_clusters"])
+    labels = trial.array("labels", "labels", rows=trial.n)
     clusters, spent = trial.run_part(trial.rows("data", "X"), labels, rng=trial.rng("refined", trial.part.name))
     return Record({"labels": clusters.labels}, {**clusters.info, **spent})
 

@@ -134,13 +134,9 @@ class Reader:
         """Whether a trial holds this array."""
         return name in self._find(trial)
 
-    def array(self, trial: int, name: str, *, rows: int | None = None, below: int | None = None) -> np.ndarray:
-        """One array of a trial, of which the number of rows and a bound on its values may be required."""
-        array = self._dataset(trial, name, rows)[()]
-        if below is not None and array.size:
-            inside = array.min() >= 0 and array.max() < below
-            self.require(inside, f"has numbers in {name} of trial {trial} that are not from 0 to {below - 1}")
-        return array
+    def array(self, trial: int, name: str, *, rows: int | None = None) -> np.ndarray:
+        """One array of a trial, of which a number of rows may be required."""
+        return self._dataset(trial, name, rows)[()]
 
     def rows(self, trial: int, name: str, *, rows: int | None = None) -> Rows:
         """One array of a trial; a large one stays in the file, to be read by rows."""
@@ -209,11 +205,6 @@ def reading(path: Path) -> Iterator[Reader]:
 def is_sound(array: np.ndarray) -> bool:
     """Whether all numbers are finite and within the bound; makes no temporary array."""
     return array.size == 0 or bool(array.min() >= -LARGEST and array.max() <= LARGEST)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a fact is a finite number within the bound."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:

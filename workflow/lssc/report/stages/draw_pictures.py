@@ -26,11 +26,11 @@ def load_trial(method: Mapping[str, Any], files: Sequence[Path], images: Images)
             return reader.array(TRIAL, name, **expected)
 
     names = method["names"]
-    truth = array(0, "labels", below=len(names))
+    truth = array(0, "labels")
     n = len(truth)
-    pixels = images.pixels[array(0, "origin", rows=n, below=len(images.pixels))]
-    landmarks, vectors = array(1, "indices", below=n), array(2, "vectors", rows=n)
-    clusters = matched(truth, array(3, "labels", rows=n, below=len(names)), len(names))
+    pixels = images.pixels[array(0, "origin", rows=n)]
+    landmarks, vectors = array(1, "indices"), array(2, "vectors", rows=n)
+    clusters = matched(truth, array(3, "labels", rows=n), len(names))
     return PicturedTrial(method["label"], pixels, truth, clusters, landmarks, vectors, names)
 
 
