@@ -1,5 +1,6 @@
 """The reports of a real run: our own page in a real browser, and Snakemake's."""
 
+import json
 import zipfile
 from urllib.parse import unquote
 
@@ -85,3 +86,16 @@ def test_snakemake_report_has_figures_tables_and_the_page(pipeline, name):
         text = (pipeline.folder / name).read_text()
         assert "fig1a.png" in text
         assert "The numbers behind the verdicts" in text
+
+
+def test_second_run_shows_and_judges_experiments_of_the_first(pipeline):
+    sizes = {"dataset": "synthetic", "n": [100], "m": [20], "trials": 2}
+    pipeline.config["run"] = ["other"]
+    pipeline.config["experiments"]["other"] = {**sizes, "methods": ["fsc_uniform"]}
+    jobs = ("describe_experiment", "gather_scores", "plot_other", "check_claims", "write_report")
+    assert pipeline.finish() == dict.fromkeys(jobs, 1)
+    text = (pipeline.folder / "results/report.html").read_text()
+    assert "landmarks</a> (2 trials; from an earlier run)" in text
+    claims = json.loads((pipeline.folder / "results/claims.json").read_text())
+    assert {claim["id"]: claim["verdict"] for claim in claims}["medoids_help"] != "not run"
+    assert pipeline.planned() == {}

@@ -1,5 +1,6 @@
 """A change in config or code reruns the stages it affects and nothing else."""
 
+import json
 import re
 
 import pytest
@@ -48,6 +49,15 @@ def test_more_kmeans_restarts_rerun_the_clustering_only(pipeline):
 def test_new_label_reruns_the_report_only(pipeline):
     pipeline.config["methods"] = {"esc": {"label": "Exemplars"}}
     assert pipeline.planned() == REPORT_JOBS
+
+
+def test_changed_own_claims_are_judged_again(pipeline):
+    claim = {"claim": "FSC wins.", "experiment": "landmarks", "kind": "more_accurate", "method": "fsc_uniform"}
+    pipeline.config["claims"] = "own.yaml"
+    for bound in (0, 0.1):
+        (pipeline.folder / "own.yaml").write_text(json.dumps({"mine": {**claim, "than": "esc", "above": bound}}))
+        assert pipeline.finish() == {"check_claims": 1, "write_report": 1}
+    assert "1 claim of your own" in (pipeline.folder / "results/report.html").read_text()
 
 
 @pytest.fixture
