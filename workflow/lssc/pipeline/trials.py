@@ -21,7 +21,7 @@ from lssc.errors import DamagedArtifact, InputError, exit_with_message
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.timing import timed
-from lssc.pipeline.store.artifacts import LARGEST, Reader, Record, Writer, is_sound, reading, writing
+from lssc.pipeline.store.artifacts import MAX_MAGNITUDE, Reader, Record, Writer, is_sound, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
 from lssc.pipeline.study.seeding import rng_for
@@ -148,7 +148,7 @@ def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others:
     record = Record({name: _as_stored(array) for name, array in record.arrays.items()}, record.facts)
     for name, array in record.arrays.items():
         if isinstance(array, np.ndarray) and not is_sound(array):
-            raise InputError(f"{part} returned {name} not finite, or beyond {LARGEST:g}, in trial {trial.number}")
+            raise InputError(f"{part} returned {name} not finite, or beyond {MAX_MAGNITUDE:g}, in trial {trial.number}")
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
     # A view: making an array in blocks takes time while it is written, and the stage adds that to its facts.
     facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.parts.registry import Component, find, import_problem, names, param_problems, suggest
-from lssc.pipeline.config.plain import LARGEST, plain_problems
+from lssc.pipeline.config.plain import MAX_WHOLE_NUMBER, plain_problems
 from lssc.pipeline.config.shape import shape_problems
 from lssc.pipeline.study.steps import CHAIN, DEFAULT_PARTS, KINDS, WHOLE
 
@@ -158,7 +158,7 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
     """More runs or feature files than Snakemake can plan."""
     problems = []
     for id, entry in config["images"].items():
-        size = min(sum(entry["counts"]), entry.get("first", LARGEST))
+        size = min(sum(entry["counts"]), entry.get("first", MAX_WHOLE_NUMBER))
         if (files := -(-size // entry["shard"])) > MOST_SHARDS:
             problems.append(f"images.{id}.shard: {entry['shard']} makes {files:,} files; at most {MOST_SHARDS:,}")
     total = 0

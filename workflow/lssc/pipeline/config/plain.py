@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 # Characters of a config as JSON: Snakemake hands it to jobs in one argument, and Linux takes 131,072 bytes in one.
-LONGEST = 100_000
+MAX_JSON_CHARACTERS = 100_000
 # Bound on whole numbers: NumPy holds 64 bits.
-LARGEST = 2**63
+MAX_WHOLE_NUMBER = 2**63
 # Unicode categories of control characters, lone surrogates and line breaks.
 NOT_TEXT = ("Cc", "Cs", "Zl", "Zp")
 
@@ -21,8 +21,10 @@ def plain_problems(config: Any) -> list[str]:
     """One line for every value of a config that is not plain data."""
     values = ((where, _problem(value)) for where, value in _values(config))
     problems = [f"{place(where) or 'top level'}: {problem}" for where, problem in values if problem]
-    if not problems and (size := len(as_json(config))) > LONGEST:
-        problems.append(f"top level: takes {size:,} characters as JSON; at most {LONGEST:,} can be handed to a job")
+    if not problems and (size := len(as_json(config))) > MAX_JSON_CHARACTERS:
+        problems.append(
+            f"top level: takes {size:,} characters as JSON; at most {MAX_JSON_CHARACTERS:,} can be handed to a job"
+        )
     return problems
 
 
@@ -56,7 +58,7 @@ def _problem(value: Any) -> str | None:
         return f"the key {others[0]} must be text; put it in quotes" if others else _line_problem(*value)
     if isinstance(value, str):
         return _line_problem(value)
-    if isinstance(value, int) and not -LARGEST < value < LARGEST:
+    if isinstance(value, int) and not -MAX_WHOLE_NUMBER < value < MAX_WHOLE_NUMBER:
         return "a whole number of more than 18 digits is too large"
     if isinstance(value, float) and not math.isfinite(value):
         return f"{value!r} must be a finite number"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from lssc.errors import InputError
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.timing import timed_blocks
-from lssc.pipeline.store.artifacts import LARGEST, Record, is_sound
+from lssc.pipeline.store.artifacts import MAX_MAGNITUDE, Record, is_sound
 from lssc.pipeline.trials import Trial, run_stage
 from lssc.types import Array, RowBlocks
 
@@ -17,7 +17,7 @@ def generate_data(trial: Trial) -> Record:
 
     def scaled(X: Array) -> Array:
         if not is_sound(X):
-            problem = f"values that are not finite, or beyond {LARGEST:g},"
+            problem = f"values that are not finite, or beyond {MAX_MAGNITUDE:g},"
             raise InputError(f"dataset {trial.part.name!r} returned {problem} in trial {trial.number}")
         return unit_rows(X) if trial.recipe["unit_norm"] else X
 

@@ -28,7 +28,7 @@ from lssc.pipeline.store.heads import HEAD, check_sum, job_hash, write_head
 from lssc.types import RowBlocks, Rows, fits_in_memory
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
-LARGEST = 1e100
+MAX_MAGNITUDE = 1e100
 CSR = ("data", "indices", "indptr", "shape")
 # Bytes of disk that HDF5 needs beside the arrays.
 OVERHEAD = 2**18
@@ -204,7 +204,7 @@ def reading(path: Path) -> Iterator[Reader]:
 
 def is_sound(array: np.ndarray) -> bool:
     """Whether all numbers are finite and within the bound; makes no temporary array."""
-    return array.size == 0 or bool(array.min() >= -LARGEST and array.max() <= LARGEST)
+    return array.size == 0 or bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
 
 
 def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:

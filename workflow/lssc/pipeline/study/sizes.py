@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lssc.errors import ConfigError
 from lssc.parts.registry import find, param_problems, suggest
-from lssc.pipeline.config.plain import LONGEST
+from lssc.pipeline.config.plain import MAX_JSON_CHARACTERS
 from lssc.pipeline.study.model import Dataset, Experiment, Method, Study
 from lssc.pipeline.study.recipes import compare_recipe, figures_recipe, pictures_recipe
 from lssc.pipeline.study.results import STEP_TIMES, compared_files, pictured_files
@@ -77,7 +77,7 @@ def _length_problems(study: Study, experiment: str) -> Iterator[str]:
         recipes["pictures"] = " ".join([pictures_recipe(study, experiment), *pictured_files(study, experiment)])
     remedy = {"compare": "use larger blocks", "figures": "name fewer", "pictures": "name fewer methods"}
     for key, text in recipes.items():
-        if len(text) > LONGEST:
+        if len(text) > MAX_JSON_CHARACTERS:
             yield f"experiments.{experiment}.{key}: too long for the command of one job; {remedy[key]}"
 
 
