@@ -91,3 +91,9 @@ def test_restarts_come_from_the_rng_and_the_best_is_kept():
     single = [run(1, seed) for seed in range(5)]
     assert len({result.info["inertia"] for result in single}) > 1
     assert run(10, 0).info["inertia"] <= single[0].info["inertia"] + 1e-9
+
+
+def test_centre_of_an_empty_cluster_stays():
+    centres = np.array([[0.0], [1.0], [50.0]])
+    kernel.refine_centres(np.array([[0.0, 0.2, 1.0, 1.2]]), centres, np.empty(4), 0.0, 10)
+    np.testing.assert_allclose(centres.ravel(), [0.1, 1.1, 50.0])
