@@ -19,9 +19,9 @@ from lssc.metrics import scores
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.registry import find
+from lssc.parts.seeding import rng_for
 from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import reading
-from lssc.pipeline.study.seeding import rng_for
 from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
 from peers import (
     LAM,

@@ -21,8 +21,8 @@ import numpy as np
 
 from lssc.data.datasets.synthetic import synthetic
 from lssc.linalg.scaling import unit_rows
+from lssc.parts.seeding import rng_for
 from lssc.parts.timing import timed
-from lssc.pipeline.study.seeding import rng_for
 
 T = TypeVar("T")
 Row = dict[str, Any]

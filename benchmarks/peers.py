@@ -12,7 +12,7 @@ from scipy import sparse
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.registry import find
-from lssc.pipeline.study.seeding import rng_for
+from lssc.parts.seeding import rng_for
 from measure import N_CLUSTERS, Clock
 
 Solve = Callable[[], Any]

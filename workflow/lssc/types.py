@@ -114,17 +114,31 @@ class Codes:
 
 
 @dataclass(frozen=True)
+class Projection:
+    """Maps the code c of any point to coordinates: |c| / sqrt(|c|'weights) times `basis` (m x K)."""
+
+    weights: Array
+    basis: Array
+    scale_rows: bool
+
+
+@dataclass(frozen=True)
 class Embedding:
-    """One row of coordinates per point, with the eigenvalues or singular values they belong to."""
+    """One row of coordinates per point, with the eigenvalues or singular values they belong to.
+
+    `projection` maps codes of new points, if the embedder can.
+    """
 
     vectors: Array
     values: Array
     info: Info = field(default_factory=dict)
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """A cluster for every point, counted from zero."""
+    """A cluster for every point, counted from zero, and the centres (K x coordinates) if there are any."""
 
     labels: IndexArray
     info: Info
+    centres: Array | None = None

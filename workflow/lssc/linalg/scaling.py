@@ -16,6 +16,11 @@ def unit_rows(A: Array) -> Array:
 
 def fixed_signs(vectors: Array) -> Array:
     """Flip columns so that the entry of largest magnitude is positive: eigenvectors come with either sign."""
+    return vectors * column_signs(vectors)
+
+
+def column_signs(vectors: Array) -> Array:
+    """The sign of the entry of largest magnitude in each column; 1 for a zero column."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
-    return vectors * np.where(signs == 0, 1, signs)
+    return np.where(signs == 0, 1, signs)

@@ -22,10 +22,15 @@ LABELS = "Clusters(labels, info): n whole numbers from 0 to K - 1"
 
 def require_result(part: Component, result: Any, *, n: int, m: int = 0, n_clusters: int = 0) -> None:
     """InputError naming the part unless it returned what its kind returns for n points and m landmarks."""
-    check = {"dataset": _points, "selector": _landmarks, "coder": _codes, "embedder": _embedding}
-    if problem := check.get(part.kind, _clusters)(result, n, m, n_clusters):
+    if problem := result_problem(part.kind, result, n=n, m=m, n_clusters=n_clusters):
         kind = f"{part.kind} {part.name!r}"
         raise InputError(f"{kind} returned {problem}; a {part.kind} returns {RETURNS.get(part.kind, LABELS)}")
+
+
+def result_problem(kind: str, result: Any, *, n: int, m: int = 0, n_clusters: int = 0) -> str | None:
+    """What is wrong with the result of a part of this kind; None if nothing is."""
+    check = {"dataset": _points, "selector": _landmarks, "coder": _codes, "embedder": _embedding}
+    return check.get(kind, _clusters)(result, n, m, n_clusters)
 
 
 def _points(result: Any, n: int, m: int, n_clusters: int) -> str | None:

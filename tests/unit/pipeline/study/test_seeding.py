@@ -1,7 +1,7 @@
 import pytest
 from numpy.testing import assert_array_equal
 
-from lssc.pipeline.study.seeding import rng_for
+from lssc.parts.seeding import rng_for
 
 KNOWN = 2267288917635410332
 

@@ -33,7 +33,8 @@ def cluster_kmeans(
 
     # Points as columns, as the kernel takes them. Centre first, to avoid cancellation.
     X = np.array(vectors.T, order="C")
-    X -= X.mean(axis=1, keepdims=True)
+    mean = X.mean(axis=1, keepdims=True)
+    X -= mean
     squares = float(np.vdot(X, X))
     tolerance = MAX_SQUARED_MOVE * squares / X.size
     labels, best, result = np.empty(len(vectors)), np.inf, None
@@ -42,6 +43,7 @@ def cluster_kmeans(
         seed_centres(X, draws, centres)
         cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter)
         if cost < best:
-            best, result = cost, (labels.astype(np.int64), int(n_iter), bool(converged))
-    best_labels, n_iter, converged = result
-    return Clusters(best_labels, {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged})
+            best, result = cost, (labels.astype(np.int64), centres, int(n_iter), bool(converged))
+    best_labels, best_centres, n_iter, converged = result
+    info = {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged}
+    return Clusters(best_labels, info, best_centres + mean.T)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from lssc.linalg.eigen import top_eigenpairs
-from lssc.linalg.scaling import fixed_signs, unit_rows
+from lssc.linalg.scaling import column_signs, unit_rows
 from lssc.parts.params import AtLeast
 from lssc.parts.registry import component
-from lssc.types import Array, Embedding
+from lssc.types import Array, Embedding, Projection
 
 # Points scaled at a time, to bound memory beside the codes.
 POINTS_PER_BLOCK = 2**17
@@ -41,21 +41,35 @@ def embed_landmark_svd(
     `auto` the first up to m = `gram_up_to`.
     """
     A = normalised_codes(codes)
+    weights = _column_sums(codes)
     use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
     U, values = (_top_by_gram if use_gram else _top_by_svd)(A, n_clusters, rng)
     vectors = A @ U
     del A
-    vectors = fixed_signs(vectors)
+    signs = column_signs(vectors)
+    vectors = vectors * signs
     if scale_rows:
         vectors = unit_rows(vectors)
-    return Embedding(vectors, values, {"n_uncoded": int((np.diff(codes.indptr) == 0).sum())})
+    info = {"n_uncoded": int((np.diff(codes.indptr) == 0).sum())}
+    return Embedding(vectors, values, info, Projection(weights, U * signs, scale_rows))
 
 
-def normalised_codes(codes: sparse.csr_matrix) -> sparse.csr_matrix:
-    """D^-1/2 |C|' with points as rows (n x m)."""
+def project_codes(codes: sparse.csr_matrix, projection: Projection) -> Array:
+    """Coordinates of new points in an embedding by landmarks, from their codes by the same landmarks."""
+    vectors = normalised_codes(codes, projection.weights) @ projection.basis
+    return unit_rows(vectors) if projection.scale_rows else vectors
+
+
+def _column_sums(codes: sparse.csr_matrix) -> Array:
+    """|C| 1 (m): how much all points use each landmark."""
+    return np.bincount(codes.indices, weights=np.abs(codes.data), minlength=codes.shape[1])
+
+
+def normalised_codes(codes: sparse.csr_matrix, weights: Array | None = None) -> sparse.csr_matrix:
+    """D^-1/2 |C|' with points as rows (n x m), D = diag(|C|' weights); the weights are |C| 1 if none are given."""
     # Share the codes' index arrays, which take a gigabyte for ten million points.
     A = sparse.csr_matrix((np.abs(codes.data), codes.indices, codes.indptr), shape=codes.shape)
-    degree = A @ np.asarray(A.sum(axis=0)).ravel()
+    degree = A @ (np.asarray(A.sum(axis=0)).ravel() if weights is None else weights)
     # A point without a code has degree zero: its row is zero and stays at the origin.
     degree[degree == 0] = 1.0
     for block in _row_blocks(A):

@@ -10,8 +10,8 @@ import numpy as np
 
 from lssc.data.images import Images, read_images
 from lssc.errors import exit_with_message
+from lssc.parts.seeding import rng_for
 from lssc.pipeline.store.artifacts import reading
-from lssc.pipeline.study.seeding import rng_for
 from lssc.report.pictures import PicturedTrial, draw_clusters, draw_confusion, draw_embedding, draw_landmarks, matched
 from lssc.report.style import save
 

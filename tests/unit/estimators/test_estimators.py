@@ -1,0 +1,229 @@
+"""Every estimator follows scikit-learn's conventions, and runs the same parts as the pipeline."""
+
+import doctest
+import importlib
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lssc
+from lssc.data.datasets.synthetic import synthetic
+from lssc.estimators.base import UncodedPointsWarning
+from lssc.metrics import scores
+from lssc.parts.registry import find
+from lssc.parts.seeding import rng_for
+
+# scikit-learn's blobs in the plane lie on affine subspaces: points, not lines through the origin.
+BLOBS = {"n_clusters": 3, "affine": True}
+CHECKED = [
+    lssc.FSC(**BLOBS),
+    lssc.ESC(**BLOBS),
+    lssc.SSC(**BLOBS),
+    lssc.SSCOMP(**BLOBS, k=1, unit_norm=False),
+    lssc.SSCADMM(**BLOBS),
+    lssc.SSCADMM(**BLOBS, modified=False),
+]
+SMALL = {
+    "FSC": lssc.FSC(3, n_landmarks=20, random_state=0),
+    "ESC": lssc.ESC(3, n_landmarks=20, t=4, random_state=0),
+    "SSC": lssc.SSC(3, random_state=0),
+    "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
+    "SSCADMM": lssc.SSCADMM(3, random_state=0),
+}
+every_estimator = pytest.mark.parametrize("estimator", SMALL.values(), ids=SMALL)
+
+
+@parametrize_with_checks(CHECKED)
+def test_follows_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@every_estimator
+def test_repeats_labels_for_every_number_of_threads(estimator, X):
+    labels = clone(estimator).fit(X).labels_
+    for n_jobs in (None, 2, -1):
+        assert_array_equal(clone(estimator).set_params(n_jobs=n_jobs).fit_predict(X), labels)
+
+
+@every_estimator
+def test_runs_the_parts_of_the_pipeline(estimator, X):
+    """The labels are those of the same parts, called one by one with the same generators."""
+    model = clone(estimator).fit(X)
+    parts, m = model._parts(len(X)), model._n_landmarks(len(X))
+    points = X / np.linalg.norm(X, axis=1, keepdims=True)
+
+    def run(kind, *args, key):
+        name, params = parts[kind]
+        rng = rng_for(model._seed, *key)
+        return find(kind, name)(*args, n_clusters=3, rng=rng, threads=1, **params)
+
+    landmarks = run("selector", points, m, key=("landmarks", parts["selector"][0], m)).indices
+    codes = run("coder", points, landmarks, key=("codes", parts["coder"][0])).matrix
+    vectors = run("embedder", codes, key=("embedding",)).vectors
+    assert_array_equal(run("clusterer", vectors, key=("kmeans",)).labels, model.labels_)
+    assert_array_equal(landmarks, model.landmark_indices_)
+    assert_array_equal(vectors, model.embedding_)
+
+
+@every_estimator
+def test_keeps_results_of_every_step(estimator, X):
+    model = clone(estimator).fit(X)
+    m = len(model.landmark_indices_)
+    assert model.codes_.shape == (len(X), m)
+    assert model.landmarks_.shape == (m, X.shape[1])
+    assert model.embedding_.shape == (len(X), 3)
+    assert model.singular_values_.shape == (3,)
+    assert model.cluster_centers_.shape == (3, 3)
+    assert set(model.seconds_) == {"selector", "coder", "embedder", "clusterer"}
+    assert not hasattr(clone(estimator).set_params(keep_codes=False).fit(X), "codes_")
+
+
+@every_estimator
+def test_survives_clone_pickle_and_pipelines(estimator, X):
+    model = clone(estimator).fit(X)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
+    piped = make_pipeline(StandardScaler(with_std=False), clone(estimator)).fit(X)
+    assert piped[-1].labels_.shape == (len(X),)
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: np.where(X.max() == X, np.nan, X), "contains NaN"),
+        (lambda X: np.where(X.max() == X, np.inf, X), "contains infinity"),
+        (lambda X: np.where(X.max() == X, 1e200, X), r"values beyond 1e\+100"),
+        (lambda X: X[:1], "1 sample"),
+        (lambda X: X[:2], r"n_samples=2 should be >= n_clusters=3"),
+        (lambda X: X[:0], "0 sample"),
+        (lambda X: X[:, :0], "0 feature"),
+        (lambda X: X[0], "Expected 2D array"),
+        (lambda X: X.astype(complex), "Complex data not supported"),
+        (lambda X: np.full(X.shape, "a"), "could not convert string"),
+    ],
+)
+def test_refuses_points_it_cannot_cluster(estimator, X, change, message):
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(change(X))
+
+
+@pytest.mark.filterwarnings("ignore::lssc.estimators.base.UncodedPointsWarning")
+@every_estimator
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X.tolist(),
+        lambda X: X.astype(np.float32),
+        np.asfortranarray,
+        lambda X: np.round(10 * X).astype(int),
+        lambda X: np.repeat(X[:10], 6, axis=0),
+        lambda X: np.ones_like(X),
+        np.zeros_like,
+        lambda X: X[:4],
+    ],
+    ids=["list", "float32", "Fortran", "integers", "duplicates", "equal", "zeros", "few"],
+)
+def test_labels_every_point_of_odd_input(estimator, X, change):
+    labels = clone(estimator).fit(change(X)).labels_
+    assert labels.shape == (len(change(X)),)
+    assert labels.min() >= 0
+    assert labels.max() < 3
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (lssc.FSC(3, lam=0.0), "lam=0.0 must be greater than 0"),
+        (lssc.FSC(3, lam=-1.0), "lam=-1.0 must be greater than 0"),
+        (lssc.FSC(3, lam=float("nan")), "lam=nan must be a finite number"),
+        (lssc.FSC(0), "n_clusters=0 must be a whole number from 1 on"),
+        (lssc.FSC(2.5), "n_clusters=2.5 must be a whole number"),
+        (lssc.FSC(3, n_landmarks=0), "n_landmarks=0 must be a whole number from n_clusters=3 on"),
+        (lssc.FSC(3, n_landmarks=2), "n_landmarks=2 must be a whole number from n_clusters=3 on"),
+        (lssc.FSC(3, n_init=0), "n_init=0 must be at least 1"),
+        (lssc.FSC(3, landmarks="unifrom"), "unknown selector 'unifrom'; did you mean 'uniform'"),
+        (lssc.FSC(3, landmarks=[0, 0, 1]), "indices that repeat a point"),
+        (lssc.FSC(3, landmarks=[0, 1, 1000]), "indices from 0 to 1000, not 0 to 59"),
+        (lssc.ESC(3, t=0), "t=0 must be at least 1"),
+        (lssc.SSCOMP(3, k=0), "k=0 must be at least 1"),
+        (lssc.SSCADMM(3, alpha=0.0), "alpha=0.0 must be greater than 0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_refuses_wrong_parameters(estimator, message, X):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X)
+
+
+def test_warns_of_points_without_a_code(X):
+    with pytest.warns(UncodedPointsWarning, match="60 of 60 points have no code; use a larger lam"):
+        lssc.FSC(3, n_landmarks=20, lam=0.5, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "kmedoids", "farthest"])
+def test_predicts_the_labels_of_its_own_points(X, landmarks):
+    chosen = np.arange(0, 60, 3) if landmarks == "farthest" else landmarks
+    model = lssc.FSC(3, n_landmarks=20, landmarks=chosen, random_state=0).fit(X)
+    assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-10)
+    assert_array_equal(model.predict(X[5:6]), model.labels_[5:6])
+
+
+@pytest.mark.parametrize("scale_rows", [False, True])
+def test_labels_new_points_as_well_as_its_own(scale_rows):
+    drawn = synthetic(4000, n_clusters=5, ambient_dim=16, subspace_dim=4, noise=0.05, rng=np.random.default_rng(3))
+    order = np.random.default_rng(4).permutation(4000)
+    train, test = order[:2000], order[2000:]
+    model = lssc.FSC(5, n_landmarks=300, scale_rows=scale_rows, random_state=0).fit(drawn.X[train])
+    own = scores(drawn.labels[train], model.labels_)["accuracy"]
+    new = scores(drawn.labels[test], model.predict(drawn.X[test]))["accuracy"]
+    assert own > 0.9
+    assert new == pytest.approx(own, abs=0.01)
+
+
+def test_can_be_tuned_by_grid_search(points):
+    X, labels = points
+    grid = GridSearchCV(
+        lssc.FSC(3, n_landmarks=20, random_state=0),
+        {"lam": [0.5, 10.0]},
+        scoring=lambda model, X, y: scores(np.asarray(y), model.predict(X))["accuracy"],
+        cv=2,
+    )
+    with pytest.warns(UncodedPointsWarning):
+        assert grid.fit(X, labels).best_params_ == {"lam": 10.0}
+
+
+def test_needs_fit_before_predict(X):
+    with pytest.raises(NotFittedError):
+        lssc.FSC(3).predict(X)
+
+
+def test_verbose_prints_every_step(X, capsys):
+    lssc.FSC(3, n_landmarks=20, random_state=0, verbose=1).fit(X)
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [
+        "selector",
+        "coder",
+        "embedder",
+        "clusterer",
+    ]
+
+
+def test_unknown_names_are_reported():
+    assert "FSC" in dir(lssc)
+    with pytest.raises(AttributeError, match="has no attribute 'FCS'"):
+        _ = lssc.FCS
+
+
+def test_examples_of_docstrings_run():
+    modules = {importlib.import_module(module) for module in lssc._PUBLIC.values()}
+    results = [doctest.testmod(module) for module in modules]
+    assert sum(result.attempted for result in results) > 5
+    assert sum(result.failed for result in results) == 0
