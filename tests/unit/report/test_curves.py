@@ -60,9 +60,15 @@ def test_every_method_has_a_look_of_its_own_whatever_else_is_shown(scores):
     rows = pd.concat([scores[scores["method"] == "few"].assign(method=id, label=order[id]) for id in order])
     spec = {**SPEC, "order": order, "methods": list(order)}
     looks = lines_of(plot_curves(rows, spec))
-    assert len(set(looks.values())) == 25
+    assert len(set(looks.values())) == len({colour for colour, _ in looks.values()}) == 25
     some = ["m3", "m20"]
     assert lines_of(plot_curves(rows, {**spec, "methods": some})) == {order[id]: looks[order[id]] for id in some}
+
+
+@pytest.mark.parametrize(("ms", "marker"), [([10], "s"), ([10, 30], "None")])
+def test_flat_line_has_a_marker_only_where_it_is_a_point(scores, ms, marker):
+    spec = {**SPEC, "ms": ms, "methods": ["all"]}
+    assert lines_of(plot_curves(scores, spec))["All"][1] == marker
 
 
 def test_bands_are_drawn_where_they_do_not_overlap():
