@@ -152,3 +152,9 @@ def test_numbers_in_sentences_are_means_and_best_settings(kind, words, expected,
     monkeypatch.setitem(tables.number.__globals__, "DOCS", tmp_path)
     text = f"before <!-- {kind} {' '.join(words)} -->old<!-- end --> after"
     assert tables.filled(text) == text.replace("old", expected)
+
+
+def test_python_example_of_the_readme_prints_what_it_says(capsys):
+    [code] = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out.splitlines() == re.findall(r"print\(.*\)  # (.*)", code)
