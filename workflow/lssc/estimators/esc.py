@@ -4,48 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from lssc.estimators.base import Params, SubspaceClustering
+from lssc.estimators.base import Params, SubspaceClustering, documented
 
 
+@documented
 class ESC(SubspaceClustering):
     """Exemplar-based subspace clustering: farthest-first exemplars, lasso codes, a graph of similar codes.
 
     Exemplars are added one by one: always the point of largest cost min |c|_1 + lam/2 |x - X0'c|^2 over the exemplars
     X0 so far. The graph joins each point to the `t` points with the most similar codes.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of subspaces K.
+    {parameters}
     n_landmarks : int, default=100
         Number of exemplars m; at most half of the points.
     lam : float, default=10.0
         Weight of the residual against |c|_1, in the search and in the codes.
     t : int, default=10
         Neighbours of each point in the graph; at most n - 1.
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    seconds_ : dict, seconds by step
+    {common}
 
     References
     ----------

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from lssc.estimators.base import LandmarkClustering, Params
+from lssc.estimators.base import LandmarkClustering, Params, documented
 from lssc.parts.results import result_problem
 from lssc.types import Array, Landmarks
 
 DEFAULT_LANDMARKS = 500
 
 
+@documented
 class FSC(LandmarkClustering):
     """Fast subspace clustering: code every point by a few landmarks, embed the codes, cluster by K-means.
 
@@ -20,10 +21,7 @@ class FSC(LandmarkClustering):
     the top K right singular vectors of |C| D^-1/2; no n x n matrix is formed. Time and memory are linear in n: about
     n m D operations to code, and n x K numbers beside the codes.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of subspaces K.
+    {parameters}
     n_landmarks : int, default=500
         Number of landmarks m; all points if there are fewer.
     landmarks : {"uniform", "kmedoids", ...} or array of int, default="uniform"
@@ -32,29 +30,7 @@ class FSC(LandmarkClustering):
         Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing.
     scale_rows : bool, default=False
         Scale the spectral coordinates of each point to unit norm.
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    seconds_ : dict, seconds by step
+    {common}
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lssc.estimators.base import Params, SubspaceClustering
+from lssc.estimators.base import Params, SubspaceClustering, documented
 
 
 class _FullData(SubspaceClustering):
@@ -18,40 +18,16 @@ class _FullData(SubspaceClustering):
         return {"selector": ("all", {}), "coder": self._coder(n), "embedder": affinity, "clusterer": self._kmeans()}
 
 
+@documented
 class SSC(_FullData):
     """Sparse subspace clustering: every point coded by all others with the lasso, solved exactly.
 
     min |c|_1 + lam/2 |x - X'c|^2 with the point itself excluded; the graph is |C| + |C|'. Time grows with n^2.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of subspaces K.
+    {parameters}
     lam : float, default=5.0
         Weight of the residual against |c|_1.
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    seconds_ : dict, seconds by step
+    {common}
 
     References
     ----------
@@ -84,38 +60,14 @@ class SSC(_FullData):
         }
 
 
+@documented
 class SSCOMP(_FullData):
     """Sparse subspace clustering by orthogonal matching pursuit: every point coded by k others.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of subspaces K.
+    {parameters}
     k : int, default=5
         Nonzeros in a code; at most n - 1.
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    seconds_ : dict, seconds by step
+    {common}
 
     References
     ----------
@@ -148,43 +100,19 @@ class SSCOMP(_FullData):
         }
 
 
+@documented
 class SSCADMM(_FullData):
     """Sparse subspace clustering by ADMM, as its authors run it, or by the modified version of lower cost.
 
     The original inverts an n x n matrix and costs n^3 an iteration; the modified version costs n^2 D and has no n x n
     matrix.
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of subspaces K.
+    {parameters}
     alpha : float, default=20.0
         Weight of the residual, relative to the largest correlation between points.
     modified : bool, default=True
         Use the modified version (Pourkamali-Anaraki and Becker 2019).
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    seconds_ : dict, seconds by step
+    {common}
 
     References
     ----------

@@ -87,13 +87,10 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
 
     Each input is known by its file's name: `codes` is the artifact `codes.h5`.
     """
-    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser = stage_parser()
     parser.add_argument("--inputs", type=Path, nargs="*", default=[], help="artifacts, known by their file names")
     parser.add_argument("--features", type=Path, nargs="*", default=[], help="feature files of an image collection")
-    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--code", default="", help="fingerprint of the numerics; results of others are not reused")
-    parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with exit_with_message(args.out):
         make_artifact(
@@ -106,6 +103,15 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
             code=args.code,
             reuse=reuse,
         )
+
+
+def stage_parser() -> argparse.ArgumentParser:
+    """The arguments of every stage that makes an artifact."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--code", default="", help="fingerprint of the numerics; results of others are not reused")
+    parser.add_argument("--out", type=Path, required=True)
+    return parser
 
 
 def make_artifact(

@@ -1,7 +1,5 @@
 """Turn one shard of an image collection into features."""
 
-import argparse
-import json
 from pathlib import Path
 
 from lssc.data.images import read_images
@@ -10,14 +8,12 @@ from lssc.parts.registry import find
 from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import writing
 from lssc.pipeline.store.features import ONLY, feature_record
+from lssc.pipeline.trials import stage_parser
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = stage_parser()
     parser.add_argument("--images", type=Path, nargs="+", required=True)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
-    parser.add_argument("--code", default="", help="fingerprint of the code")
-    parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     recipe, part = args.recipe, args.recipe["part"]
     transform = find("features", part["name"])

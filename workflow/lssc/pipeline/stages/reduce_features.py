@@ -1,8 +1,6 @@
 """Bring the features of a whole collection to fewer dimensions: principal components of all images."""
 
-import argparse
 import contextlib
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ from lssc.linalg.pca import Pca, fit_pca, flat_features
 from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import reading, writing
 from lssc.pipeline.store.features import ONLY, Features, feature_record
+from lssc.pipeline.trials import stage_parser
 
 
 def reduce_features(features: Features, *, path_maximum: bool, centre: bool, dim: int) -> tuple[Pca, np.ndarray]:
@@ -25,11 +24,8 @@ def reduce_features(features: Features, *, path_maximum: bool, centre: bool, dim
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = stage_parser()
     parser.add_argument("--features", type=Path, nargs="+", required=True)
-    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
-    parser.add_argument("--code", default="", help="fingerprint of the code")
-    parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     with exit_with_message(args.out), contextlib.ExitStack() as stack:
         features = Features([stack.enter_context(reading(path)) for path in args.features])
