@@ -172,5 +172,5 @@ def test_missing_images_are_reported_in_one_line_and_other_experiments_finish(tm
     assert complaint.endswith("name it in config as images.mnist.folder")
     assert (tmp_path / "results/experiments/landmarks/scores.csv").is_file()
     assert (tmp_path / "results/experiments/landmarks/figures/fig1a.png").is_file()
-    assert not (tmp_path / "results/experiments/digits").exists()
+    assert not (tmp_path / "results/experiments/digits/scores.csv").exists()
     assert not list((tmp_path / "data/mnist").glob("*ubyte"))
