@@ -40,8 +40,7 @@ def embed_landmark_svd(
     `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap for small m), `svd` a truncated SVD,
     `auto` the first up to m = `gram_up_to`.
     """
-    A = normalised_codes(codes)
-    weights = _column_sums(codes)
+    A, weights = normalised_codes(codes)
     use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
     U, values = (_top_by_gram if use_gram else _top_by_svd)(A, n_clusters, rng)
     vectors = A @ U
@@ -56,26 +55,23 @@ def embed_landmark_svd(
 
 def project_codes(codes: sparse.csr_matrix, projection: Projection) -> Array:
     """Coordinates of new points in an embedding by landmarks, from their codes by the same landmarks."""
-    vectors = normalised_codes(codes, projection.weights) @ projection.basis
+    vectors = normalised_codes(codes, projection.weights)[0] @ projection.basis
     return unit_rows(vectors) if projection.scale_rows else vectors
 
 
-def _column_sums(codes: sparse.csr_matrix) -> Array:
-    """|C| 1 (m): how much all points use each landmark."""
-    return np.bincount(codes.indices, weights=np.abs(codes.data), minlength=codes.shape[1])
-
-
-def normalised_codes(codes: sparse.csr_matrix, weights: Array | None = None) -> sparse.csr_matrix:
-    """D^-1/2 |C|' with points as rows (n x m), D = diag(|C|' weights); the weights are |C| 1 if none are given."""
+def normalised_codes(codes: sparse.csr_matrix, weights: Array | None = None) -> tuple[sparse.csr_matrix, Array]:
+    """D^-1/2 |C|' with points as rows (n x m), D = diag(|C|' weights), and the weights: |C| 1 if none are given."""
     # Share the codes' index arrays, which take a gigabyte for ten million points.
     A = sparse.csr_matrix((np.abs(codes.data), codes.indices, codes.indptr), shape=codes.shape)
-    degree = A @ (np.asarray(A.sum(axis=0)).ravel() if weights is None else weights)
+    if weights is None:
+        weights = np.asarray(A.sum(axis=0)).ravel()
+    degree = A @ weights
     # A point without a code has degree zero: its row is zero and stays at the origin.
     degree[degree == 0] = 1.0
     for block in _row_blocks(A):
         start, stop = A.indptr[[block.start, block.stop]]
         A.data[start:stop] *= np.repeat(1 / np.sqrt(degree[block]), np.diff(A.indptr[block.start : block.stop + 1]))
-    return A
+    return A, weights
 
 
 def _row_blocks(A: sparse.csr_matrix) -> list[slice]:
