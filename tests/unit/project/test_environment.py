@@ -1,11 +1,11 @@
 """pyproject.toml, the lock and the conda environment agree on versions."""
 
 import re
-import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import tomllib
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
