@@ -34,6 +34,28 @@ class Rows(Protocol):
     def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
 
 
+class StoredRows:
+    """Rows of an array in an open file, such as an HDF5 dataset or a Zarr array, read at each access."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.shape, self.dtype = data.shape, data.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if isinstance(rows, slice):
+            return np.asarray(self._data[rows])
+        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise TypeError(f"stored rows take a slice or an array of indices, not {rows!r}")
+        # HDF5 takes increasing indices only, each once. Zarr selects rows by `oindex`.
+        distinct, place = np.unique(rows, return_inverse=True)
+        if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(self):
+            raise IndexError(f"rows {distinct[0]} to {distinct[-1]} requested; there are {len(self)}")
+        return np.asarray(getattr(self._data, "oindex", self._data)[distinct])[place]
+
+
 class ImageFeatures(Protocol):
     """Features of images: the class of each image, and features by row indices."""
 

@@ -107,7 +107,7 @@ def test_survives_clone_pickle_and_pipelines(estimator, X):
         (lambda X: X[:, :0], "0 feature"),
         (lambda X: X[0], "Expected 2D array"),
         (lambda X: X.astype(complex), "Complex data not supported"),
-        (lambda X: np.full(X.shape, "a"), "could not convert string"),
+        (lambda X: np.full(X.shape, "a"), "not compatible with arrays of bytes/strings"),
     ],
 )
 def test_refuses_points_it_cannot_cluster(estimator, X, change, message):

@@ -6,22 +6,23 @@ import os
 import time
 import warnings
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
 
-from lssc.linalg.scaling import unit_rows
+from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks, stored_rows
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
-from lssc.types import Array, Codes, IndexArray, Landmarks
+from lssc.types import Array, Codes, IndexArray, Landmarks, Rows
 
-# Beyond this size squares overflow, and compiled code crashes on infinity.
-MAX_MAGNITUDE = 1e100
 # Share of points without a code from which on a warning says that lam is too small.
 MAX_UNCODED_SHARE = 0.01
 
@@ -94,16 +95,33 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # `fit` reports wrong parameters; tags are read before.
+        with suppress(ValueError):
+            tags.input_tags.sparse = self._works_by_rows()
+        return tags
+
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
         """Kind -> (name, parameters) of the parts of this method on n points."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: None = None) -> SubspaceClustering:
-        """Cluster the rows of X (n x D); y is ignored."""
-        points = self._points(X, reset=True)
-        self._require_params(len(points))
+        """Cluster the rows of X (n x D); y is ignored.
+
+        X is an array, list or DataFrame of numbers, a memory map, or an HDF5 dataset or Zarr array, which FSC with
+        landmarks "uniform", "kmedoids" or chosen rows reads in blocks. It then takes sparse matrices, too. Numbers of
+        any type are computed with in double precision, converted in blocks.
+        """
+        rows = self._rows(X, reset=True)
+        self._require_params(len(rows))
         self.seconds_: dict[str, float] = {}
         self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with one_blas_thread():
+            self._fit(rows if self._works_by_rows() else rows[0 : len(rows)])
+        return self
+
+    def _fit(self, points: Rows) -> None:
         landmarks = self._select(points)
         codes = self._code(points, landmarks.indices)
         embedding = self._run("embedder", codes.matrix, key=("embedding",), n=len(points))
@@ -115,17 +133,25 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         self._projection = embedding.projection
         if self.keep_codes:
             self.codes_ = codes.matrix
-        return self
 
-    def _points(self, X: Any, *, reset: bool) -> Array:
-        """X as float64 rows, prepared as the parameters say; ValueError if X cannot be used."""
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=reset, ensure_min_samples=2 if reset else 1)
-        if X.size and max(X.max(), -X.min()) > MAX_MAGNITUDE:
-            raise ValueError(f"X holds values beyond {MAX_MAGNITUDE:g}, of which squares overflow; scale it first")
-        if self.affine:
-            # Affine subspaces of R^D are linear ones of R^(D + 1) at height 1.
-            X = np.column_stack([X, np.ones(len(X))])
-        return unit_rows(X) if self.unit_norm else X
+    def _rows(self, X: Any, *, reset: bool) -> PreparedRows:
+        """The points of X, read and prepared block by block; ValueError if X cannot be used."""
+        least = 2 if reset else 1
+        if is_stored(X):
+            source = stored_rows(X, least, type(self).__name__)
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        else:
+            sparse = "csr" if self._works_by_rows() else False
+            source = validate_data(
+                self, X, dtype="numeric", accept_sparse=sparse, reset=reset, ensure_min_samples=least
+            )
+        progress = Progress(type(self).__name__) if self.verbose else None
+        return PreparedRows(source, affine=self.affine, unit_norm=self.unit_norm, progress=progress)
+
+    def _works_by_rows(self) -> bool:
+        """Whether the parts that read the points take them in blocks of rows."""
+        parts = self._parts(1)
+        return all(_part(kind, parts[kind][0]).by_rows for kind in ("selector", "coder"))
 
     def _require_params(self, n: int) -> None:
         if not isinstance(self.n_clusters, int | np.integer) or self.n_clusters < 1:
@@ -143,16 +169,16 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         """Every point is a landmark unless a subclass selects some."""
         return n
 
-    def _select(self, points: Array) -> Landmarks:
+    def _select(self, points: Rows) -> Landmarks:
         n, m = len(points), self._n_landmarks(len(points))
         return self._run("selector", points, m, key=("landmarks", self._parts(n)["selector"][0], m), n=n, m=m)
 
-    def _code(self, points: Array, landmarks: IndexArray) -> Codes:
+    def _code(self, points: Rows, landmarks: IndexArray) -> Codes:
         key = ("codes", self._parts(len(points))["coder"][0])
         codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
         uncoded = int((np.diff(codes.matrix.indptr) == 0).sum())
         if uncoded > MAX_UNCODED_SHARE * len(points):
-            warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 2)
+            warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
         return codes
 
     def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0) -> Any:
@@ -179,6 +205,33 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         return "kmeans", {"n_init": self.n_init, "max_iter": self.max_iter}
 
 
+class Progress:
+    """Prints the share of points that are coded, in steps of at least `STEP`."""
+
+    STEP = 0.1
+
+    def __init__(self, name: str) -> None:
+        self._name, self._next = name, self.STEP
+
+    def __call__(self, share: float) -> None:
+        if share >= self._next:
+            print(f"[{self._name}] {share:.0%} of the points coded", flush=True)
+            self._next = share + self.STEP
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of numpy and scipy. A search for them takes milliseconds, so it is done once."""
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Run BLAS on one thread: with more, sums differ in their last bits."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
 def _part(kind: str, name: str) -> Component:
     """The part of that name; ValueError, as scikit-learn raises for parameters, if there is none."""
     try:
@@ -193,28 +246,37 @@ class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Subs
     def transform(self, X: Any) -> Array:
         """Spectral coordinates (n x K) of new points."""
         check_is_fitted(self)
-        points = self._points(X, reset=False)
-        name, params = self._parts(len(self.embedding_))["coder"]
-        stacked = np.concatenate([self.landmarks_, points])
-        m = len(self.landmarks_)
-        codes = find("coder", name)(stacked, np.arange(m), threads=self._n_threads(), **params).matrix
-        # A landmark is not used in its own code, in training and here.
-        rows = self._rows_of_landmarks(points)
-        return project_codes(codes[np.where(rows >= 0, rows, m + np.arange(len(points)))], self._projection)
+        rows = self._rows(X, reset=False)
+        vectors = np.empty((len(rows), self._n_features_out))
+        with one_blas_thread():
+            for block in row_blocks(*rows.shape):
+                vectors[block] = self._embed_new(rows[block])
+        return vectors
 
-    def _rows_of_landmarks(self, points: Array) -> IndexArray:
+    def _embed_new(self, points: Array) -> Array:
+        """Coordinates of new points; a landmark has those of training, where it is not used in its own code."""
+        name, params = self._parts(len(self.embedding_))["coder"]
+        m = len(self.landmarks_)
+        stacked = np.concatenate([self.landmarks_, points])
+        codes = find("coder", name)(stacked, np.arange(m), threads=self._n_threads(), **params).matrix
+        vectors, place = project_codes(codes[m:], self._projection), self._find_landmarks(points)
+        vectors[place >= 0] = self.embedding_[self.landmark_indices_[place[place >= 0]]]
+        return vectors
+
+    def _find_landmarks(self, points: Array) -> IndexArray:
         """The landmark that equals each point; -1 if none does."""
         known = {row.tobytes(): place for place, row in reversed(list(enumerate(self.landmarks_)))}
-        rows = np.full(len(points), -1)
+        places = np.full(len(points), -1)
         # Few points share their first coordinate with a landmark; compare these alone.
         for i in np.flatnonzero(np.isin(points[:, 0], self.landmarks_[:, 0])):
-            rows[i] = known.get(points[i].tobytes(), -1)
-        return rows
+            places[i] = known.get(points[i].tobytes(), -1)
+        return places
 
     def predict(self, X: Any) -> IndexArray:
         """The cluster of each new point."""
         vectors, centres = self.transform(X), self.cluster_centers_
-        return np.argmin((centres**2).sum(axis=1) / 2 - vectors @ centres.T, axis=1)
+        with one_blas_thread():
+            return np.argmin((centres**2).sum(axis=1) / 2 - vectors @ centres.T, axis=1)
 
     @property
     def _n_features_out(self) -> int:

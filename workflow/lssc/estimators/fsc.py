@@ -8,7 +8,7 @@ import numpy as np
 
 from lssc.estimators.base import LandmarkClustering, Params, documented
 from lssc.parts.results import result_problem
-from lssc.types import Array, Landmarks
+from lssc.types import Landmarks, Rows
 
 DEFAULT_LANDMARKS = 500
 
@@ -83,7 +83,7 @@ class FSC(LandmarkClustering):
     def _n_landmarks(self, n: int) -> int:
         return min(n, self.n_landmarks) if isinstance(self.landmarks, str) else len(self.landmarks)
 
-    def _select(self, points: Array) -> Landmarks:
+    def _select(self, points: Rows) -> Landmarks:
         if isinstance(self.landmarks, str):
             return super()._select(points)
         landmarks = Landmarks(np.asarray(self.landmarks))

@@ -27,8 +27,8 @@ from lssc.types import Array, IndexArray, Rows
 
 # Inner products up to this size stay finite in single precision, however rounded. The kernel crashes on infinity.
 MAX_PRODUCT32 = 1e38
-# Points read at a time.
-POINTS_PER_READ = 1 << 16
+# Points, and numbers (256 MB), read at a time.
+POINTS_PER_READ, NUMBERS_PER_READ = 1 << 16, 1 << 25
 # Correlations in a block, which stay in the cache, and points in a block at least.
 CORRELATIONS_PER_BLOCK, MIN_POINTS_PER_BLOCK = 1 << 16, 256
 # Points sampled to set the first candidate threshold.
@@ -47,10 +47,11 @@ def compute_lasso_codes(
     coder = _BlockCoder(landmarks, lam, single)
     counts = np.zeros(len(X) + 1, dtype=np.int64)
     parts, n_unsolved = [], 0
+    size = max(1, min(POINTS_PER_READ, NUMBERS_PER_READ // coder.D))
     with ThreadPoolExecutor(threads) as pool:
-        for start in range(0, len(X), POINTS_PER_READ):
+        for start in range(0, len(X), size):
             # Writable: Numba would compile another version for read-only arrays.
-            points = np.require(X[start : start + POINTS_PER_READ], np.float64, ["C", "W"])
+            points = np.require(X[start : start + size], np.float64, ["C", "W"])
             if single:
                 _require_products32(points)
             blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]

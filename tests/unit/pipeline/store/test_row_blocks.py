@@ -15,9 +15,9 @@ from lssc.pipeline.stages.code_points import code_points
 from lssc.pipeline.stages.generate_data import generate_data
 from lssc.pipeline.stages.score_labels import score_labels
 from lssc.pipeline.stages.select_landmarks import select_landmarks
-from lssc.pipeline.store.artifacts import HEAD, Record, StoredRows, reading, writing
+from lssc.pipeline.store.artifacts import HEAD, Record, reading, writing
 from lssc.pipeline.trials import make_artifact
-from lssc.types import Codes, Landmarks, Points, RowBlocks
+from lssc.types import Codes, Landmarks, Points, RowBlocks, StoredRows
 
 X = np.random.default_rng(0).standard_normal((30, 4))
 LABELS = np.arange(30) % 3

@@ -25,7 +25,7 @@ import numpy as np
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.files import replacing
 from lssc.pipeline.store.heads import HEAD, check_sum, job_hash, write_head
-from lssc.types import RowBlocks, Rows, fits_in_memory
+from lssc.types import RowBlocks, Rows, StoredRows, fits_in_memory
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
 MAX_MAGNITUDE = 1e100
@@ -168,28 +168,6 @@ class Reader:
         shape = group[name].shape
         self.require(rows in (None, *shape[:1]), f"has {name} in trial {trial} as {shape}, not of {rows} rows")
         return group[name]
-
-
-class StoredRows:
-    """Rows of an array in an open file, read at each access."""
-
-    def __init__(self, data: h5py.Dataset) -> None:
-        self._data = data
-        self.shape, self.dtype = data.shape, data.dtype
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
-        if isinstance(rows, slice):
-            return self._data[rows]
-        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
-            raise TypeError(f"stored rows take a slice or an array of indices, not {rows!r}")
-        # HDF5 takes increasing indices only, each once.
-        distinct, place = np.unique(rows, return_inverse=True)
-        if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(self):
-            raise IndexError(f"rows {distinct[0]} to {distinct[-1]} requested; there are {len(self)}")
-        return self._data[distinct][place]
 
 
 @contextlib.contextmanager
