@@ -63,7 +63,7 @@ KINDS = {
     "hdf5": as_hdf5,
     "zarr": as_zarr,
 }
-SPARSE = {"csr": sparse.csr_matrix, "csc": sparse.csc_array, "coo": sparse.coo_array}
+SPARSE = {"csr": sparse.csr_matrix, "csc": sparse.csc_array, "bsr": sparse.bsr_matrix}
 
 
 @pytest.fixture
