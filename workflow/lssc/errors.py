@@ -28,7 +28,7 @@ class ConfigError(Exception):
         super().__init__("\n".join(f"config: {problem}" for problem in printable))
 
 
-class InputError(Exception):
+class InputError(ValueError):
     """A file, a size or a parameter cannot be used; the message says what would be right."""
 
 

@@ -1,10 +1,14 @@
+import inspect
 import math
-from typing import Annotated, Literal
+import pickle
+from typing import Annotated, Literal, get_type_hints
 
+import numpy as np
 import pytest
 
+from lssc.errors import InputError
 from lssc.parts import registry
-from lssc.parts.params import Above, AtLeast, AtMost, Below, Halvings, Like, Text, value_problem
+from lssc.parts.params import Above, AtLeast, AtMost, Below, Halvings, Like, Text, plain_value, value_problem
 from lssc.parts.registry import Component, component, find, names, param_problems, suggest
 
 NESTED = ", not text: write nested values without quotes, in a file for --configfile"
@@ -20,6 +24,10 @@ NESTED = ", not text: write nested values without quotes, in a file for --config
         (int, "3.5", "must be a whole number"),
         (int, "[" * 10**5, "must be a whole number"),
         (int, None, "must be a whole number"),
+        (int, np.int64(3), None),
+        (int, np.float64(3), "must be a whole number"),
+        (float, np.float32(3), None),
+        (float, np.float32("nan"), "must be a finite number"),
         (float, 3, None),
         (float, -2.5, None),
         (float, False, "must be a finite number"),
@@ -171,13 +179,44 @@ def test_file_without_a_part_is_reported(monkeypatch):
         registry.import_problem.cache_clear()
 
 
-def test_decorator_registers_the_function_unchanged(monkeypatch):
+def test_decorator_registers_the_function_with_checks(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
     warmed = []
-    assert component("coder", "example", warm_up=lambda: warmed.append(1))(example) is example
-    registered = registry._registered["coder", "example"]
+    checked = component("dataset", "example", warm_up=lambda: warmed.append(1))(example)
+    registered = registry._registered["dataset", "example"]
     registered.warm_up()
-    assert (registered.kind, registered.name, warmed) == ("coder", "example", [1])
+    assert (registered.kind, registered.name, warmed) == ("dataset", "example", [1])
+    assert (registered.function, checked.__wrapped__) == (checked, example)
+    assert inspect.signature(checked) == inspect.signature(example)
+    assert get_type_hints(checked, include_extras=True) == get_type_hints(example, include_extras=True)
+    assert checked(3, lam=2, rng="rng", n_clusters=1) == (3, 2, 4, 2.0, "rng")
+    with pytest.raises(InputError, match=r"^dataset 'example': width=5 must be at most depth=4$"):
+        checked(3, lam=2.0, width=5, rng="rng", n_clusters=1)
+    with pytest.raises(TypeError, match=r"^dataset 'example': missing a required .*'lam'"):
+        checked(3, rng="rng", n_clusters=1)
+
+
+def test_part_can_be_pickled():
+    part = find("coder", "lasso").function
+    assert pickle.loads(pickle.dumps(part)) is part
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "plain"),
+    [
+        (float, 3, 3.0),
+        (Annotated[float, Above(0)], np.float32(0.5), 0.5),
+        (float, True, True),
+        (float, 10**400, 10**400),
+        (int, np.int64(3), 3),
+        (bool, np.True_, True),
+        (int, 3.0, 3.0),
+        (Literal["a"], "a", "a"),
+    ],
+)
+def test_numbers_become_plain_ones(hint, value, plain):
+    result = plain_value(hint, value)
+    assert (result, type(result)) == (plain, type(plain))
 
 
 def test_private_files_are_no_parts():

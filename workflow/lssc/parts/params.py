@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 # Free text: it never becomes part of a path.
@@ -115,6 +116,14 @@ def hint_problem(hint: Any) -> str | None:
     return f"is annotated {hint!r}; use {', '.join(t.__name__ for t in _PLAIN)}, a tuple of these or a Literal"
 
 
+def plain_value(hint: Any, value: Any) -> Any:
+    """A number of NumPy as Python's, and a whole number as a float where the parameter is one."""
+    base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    value = value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_FLOAT
+    return float(value) if base is float and whole else value
+
+
 def _list_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None:
     if not isinstance(value, list | tuple):
         return "must be a list"
@@ -126,9 +135,9 @@ def _list_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
 
 def _is_a(kind: type, value: Any) -> bool:
     if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_FLOAT
+        return isinstance(value, Real) and not isinstance(value, bool) and abs(value) <= LARGEST_FLOAT
     if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, Integral) and not isinstance(value, bool)
     if kind is Text:
         return isinstance(value, str) and value.isprintable() and value.strip() != ""
     if kind is str:

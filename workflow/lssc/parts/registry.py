@@ -2,12 +2,13 @@
 
 A new part is one file with one decorated function; no list names it. The function's keyword-only arguments are the
 part's parameters in config, and their annotations say which values are allowed. The pipeline and the estimators supply
-`rng`, `n_clusters`, `features` (of images) and `threads`.
+`rng`, `n_clusters`, `features` (of images) and `threads`. Every call checks its arguments first (`parts/inputs.py`).
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -18,7 +19,7 @@ from functools import cache, cached_property
 from typing import Any, get_type_hints
 
 from lssc import parts
-from lssc.parts.params import hint_problem, value_problem
+from lssc.parts.params import hint_problem, plain_value, value_problem
 
 # Kind of part -> its package. Every folder of `lssc/parts` is a kind: `coders` holds coders.
 FOLDERS = {"source": "data.sources", "features": "data.features", "dataset": "data.datasets"} | {
@@ -50,13 +51,22 @@ class Component:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; supplied arguments that it does not have are left out."""
-        own = inspect.signature(self.function).parameters
+        own = self.signature.parameters
         return self.function(*args, **{k: v for k, v in kwargs.items() if k not in SUPPLIED or k in own})
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.function)
+
+    @cached_property
+    def positional(self) -> tuple[str, ...]:
+        """The arguments before its keyword-only ones."""
+        return tuple(a.name for a in self.signature.parameters.values() if a.kind is not a.KEYWORD_ONLY)
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
         """Its parameters with their defaults; `inspect.Parameter.empty` for those that config must give."""
-        arguments = inspect.signature(self.function).parameters.values()
+        arguments = self.signature.parameters.values()
         return {a.name: a.default for a in arguments if a.kind is a.KEYWORD_ONLY and a.name not in SUPPLIED}
 
     @cached_property
@@ -74,15 +84,41 @@ def component(
     by_rows: bool = False,
     width: Callable[..., int] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register the decorated function as part `name` of this kind; the file must have the same name."""
+    """Register the decorated function as part `name` of this kind; the file must have the same name.
+
+    The function is replaced by one that first checks its arguments: InputError if they cannot be used.
+    """
     if kind not in FOLDERS:
         raise ValueError(f"unknown kind of part {kind!r}; {suggest(kind, FOLDERS)}")
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[kind, name] = Component(kind, name, function, warm_up, needs_all, by_rows, width)
-        return function
+        @functools.wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            return function(**checked_arguments(part, args, kwargs))
+
+        part = Component(kind, name, checked, warm_up, needs_all, by_rows, width)
+        _registered[kind, name] = part
+        return checked
 
     return register
+
+
+def checked_arguments(part: Component, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """All arguments of a call by name, converted; InputError if the part cannot work with them."""
+    # Imported on use: config is checked without NumPy.
+    from lssc.parts.inputs import check_arguments
+
+    try:
+        bound = part.signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{part.kind} {part.name!r}: {error}") from None
+    bound.apply_defaults()
+    arguments = dict(bound.arguments)
+    call = check_arguments(part, arguments)
+    params = {key: plain_value(part.hints[key], arguments[key]) for key in part.defaults if key in part.hints}
+    for key, problem in param_problems(part, params, {"n": call.n, "m": call.m}).items():
+        raise call.error(f"{key}={problem}")
+    return {**arguments, **params}
 
 
 def module_of(kind: str, name: str) -> str:

@@ -18,11 +18,12 @@ import numpy as np
 
 from lssc import __version__
 from lssc.errors import DamagedArtifact, InputError, exit_with_message
+from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
 from lssc.parts.timing import timed
-from lssc.pipeline.store.artifacts import MAX_MAGNITUDE, Reader, Record, Writer, is_sound, reading, writing
+from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
 from lssc.types import Rows

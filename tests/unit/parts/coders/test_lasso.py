@@ -106,7 +106,7 @@ def test_duplicate_of_a_landmark_may_use_it(code, X):
 
 
 @pytest.mark.parametrize("far", [slice(None), LANDMARKS, [59]], ids=["all", "landmarks", "one point"])
-@pytest.mark.parametrize("size", [1e19, -1e30, 1e99, np.nan])
+@pytest.mark.parametrize("size", [1e19, -1e30, 1e99])
 def test_refuses_points_too_long_for_single_precision(X, far, size, monkeypatch):
     """Infinite products would crash the kernel."""
     monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)

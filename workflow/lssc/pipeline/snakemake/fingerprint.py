@@ -20,7 +20,7 @@ from lssc.pipeline.study.model import Part
 ROOT = Path(__file__).parents[3]
 # Rooms of numerics. The claims are input of the rule that judges them, so they count as well.
 ROOMS = ("parts", "kernels", "linalg", "data", "metrics", "types", "paper")
-PLUMBING = tuple(f"lssc.parts.{name}" for name in ("registry", "params", "results", "timing", "compiling"))
+PLUMBING = tuple(f"lssc.parts.{name}" for name in ("registry", "params", "inputs", "results", "timing", "compiling"))
 STAGES = ("lssc.pipeline.stages", "lssc.report.stages", "lssc.paper")
 # Rule -> format of its files where it is not 1. Raise it when the files come to mean something else.
 FORMATS: dict[str, int] = {}

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from lssc.errors import InputError
 from lssc.linalg.scaling import unit_rows
+from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.timing import timed_blocks
-from lssc.pipeline.store.artifacts import MAX_MAGNITUDE, Record, is_sound
+from lssc.pipeline.store.artifacts import Record
 from lssc.pipeline.trials import Trial, run_stage
 from lssc.types import Array, RowBlocks
 

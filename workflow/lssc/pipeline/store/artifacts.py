@@ -27,8 +27,6 @@ from lssc.pipeline.store.files import replacing
 from lssc.pipeline.store.heads import HEAD, check_sum, job_hash, write_head
 from lssc.types import RowBlocks, Rows, StoredRows, fits_in_memory
 
-# Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
-MAX_MAGNITUDE = 1e100
 CSR = ("data", "indices", "indptr", "shape")
 # Bytes of disk that HDF5 needs beside the arrays.
 OVERHEAD = 2**18
@@ -178,11 +176,6 @@ def reading(path: Path) -> Iterator[Reader]:
     check_sum(path)
     with h5py.File(path, "r") as file:
         yield Reader(path, file)
-
-
-def is_sound(array: np.ndarray) -> bool:
-    """Whether all numbers are finite and within the bound; makes no temporary array."""
-    return array.size == 0 or bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
 
 
 def _hashed(digest: Any, name: str, array: np.ndarray | RowBlocks) -> Iterator[tuple[Any, np.ndarray]]:

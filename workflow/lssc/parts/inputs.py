@@ -1,0 +1,267 @@
+"""Checks of the arguments of a part, made when it is called: bad input ends in one InputError that names the part.
+
+An array of float64 in C order is passed on as it is. Lists, data frames and numbers of other types become such arrays,
+so float32 points give exactly what their float64 copy gives. Parts that work by rows read other arrays, memory maps,
+sparse matrices and stored rows block by block: each block is converted and checked when it is read, and never copied
+as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from lssc.errors import InputError
+from lssc.parts.registry import Component
+from lssc.types import Array, IndexArray, Rows
+
+# Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
+MAX_MAGNITUDE = 1e100
+
+
+def is_sound(array: np.ndarray) -> bool:
+    """Whether all numbers are finite and within the bound; makes no temporary array."""
+    return array.size == 0 or bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
+
+
+@dataclass
+class Call:
+    """One call of a part: the sizes known so far."""
+
+    part: Component
+    n: int = 0
+    m: int = 0
+    n_clusters: int | None = None
+
+    def error(self, problem: str) -> InputError:
+        return InputError(f"{self.part.kind} {self.part.name!r}: {problem}")
+
+    def require(self, holds: bool, problem: str) -> None:
+        if not holds:
+            raise self.error(problem)
+
+
+def check_arguments(part: Component, arguments: dict[str, Any]) -> Call:
+    """Check and convert the arguments of a part, in place, all but its parameters; InputError says what is wrong."""
+    call = Call(part)
+    for name in ("n_clusters", "threads"):
+        if name in arguments:
+            arguments[name] = check_count(call, name, arguments[name])
+    if isinstance(part.hints.get("rng"), type) and not isinstance(arguments.get("rng"), part.hints["rng"]):
+        raise call.error(f"rng={arguments.get('rng')!r} must be a generator, such as numpy.random.default_rng(0)")
+    call.n_clusters = arguments.get("n_clusters")
+    for name, check in zip(part.positional, CHECKS.get(part.kind, ()), strict=False):
+        arguments[name] = check(call, name, arguments[name])
+    few = call.n_clusters is not None and call.n_clusters > call.n
+    call.require(not few, f"n_clusters={call.n_clusters} must be at most the number of points, {call.n}")
+    return call
+
+
+def check_count(call: Call, name: str, value: Any) -> int:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    call.require(whole and value >= 1, f"{name}={value!r} must be a whole number from 1 on")
+    return int(value)
+
+
+def check_n(call: Call, name: str, value: Any) -> int:
+    """The number of points to draw."""
+    call.n = check_count(call, name, value)
+    return call.n
+
+
+def check_m(call: Call, name: str, value: Any) -> int:
+    """The number of landmarks to select."""
+    call.m = check_count(call, name, value)
+    call.require(call.m <= call.n, f"{name}={call.m} landmarks requested of {call.n} points; need {name} <= {call.n}")
+    call.require(call.m == call.n or not call.part.needs_all, f"{name}={call.m} must be the number of points, {call.n}")
+    return call.m
+
+
+def check_points(call: Call, name: str, value: Any) -> Array | Rows:
+    """n points as float64 rows in C order; parts that work by rows get other arrays as rows that are read in blocks."""
+    if hasattr(value, "tocsr"):
+        hint = f"{name} is a sparse matrix, which this part cannot use; pass {name}.toarray()"
+        call.require(call.part.by_rows, hint)
+        rows: Rows = CheckedRows(call, name, SparseRows(check_csr(call, name, value)))
+    elif is_lazy(value, call.part.by_rows):
+        rows = CheckedRows(call, name, value)
+    else:
+        array = as_numbers(call, name, value)
+        require_shape(call, name, array.shape)
+        require_sound(call, name, array)
+        ready = array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned
+        rows = array if ready else CheckedRows(call, name, array)
+    call.n = len(rows)
+    return rows if call.part.by_rows or isinstance(rows, np.ndarray) else rows[0 : call.n]
+
+
+def check_landmarks(call: Call, name: str, value: Any) -> IndexArray:
+    """Different rows of X; all of them in order, if the part needs every point as a landmark."""
+    indices = as_whole_numbers(call, name, value, f"row numbers from 0 to {call.n - 1}")
+    call.m = len(indices)
+    call.require(call.m > 0, f"{name} is empty; at least one landmark is needed")
+    low, high = indices.min(), indices.max()
+    call.require(low >= 0 and high < call.n, f"{name} from {low} to {high}; rows of X are 0 to {call.n - 1}")
+    call.require(len(np.unique(indices)) == call.m, f"{name} repeat a point; each row of X can be a landmark once")
+    if call.part.needs_all:
+        in_order = call.m == call.n and bool((np.diff(indices) == 1).all())
+        call.require(in_order, f"{name} must be every point in order: numpy.arange({call.n})")
+    return indices
+
+
+def check_labels(call: Call, name: str, value: Any) -> IndexArray:
+    """A cluster from 0 to K - 1 for every point."""
+    top = call.n_clusters - 1
+    labels = as_whole_numbers(call, name, value, f"whole numbers from 0 to {top}, one per point")
+    call.require(len(labels) == call.n, f"{len(labels)} {name} for {call.n} points; give one per point")
+    low, high = labels.min(), labels.max()
+    call.require(low >= 0 and high <= top, f"{name} from {low} to {high}; n_clusters={top + 1} allows 0 to {top}")
+    return labels
+
+
+def check_codes(call: Call, name: str, value: Any) -> Any:
+    """Codes (n x m) as a CSR matrix; the arrays of a CSR matrix are not copied."""
+    if not hasattr(value, "tocsr"):
+        value = np.require(as_numbers(call, name, value), np.float64)
+    codes = check_csr(call, name, value)
+    call.n, call.m = codes.shape
+    return codes
+
+
+def check_images(call: Call, name: str, value: Any) -> np.ndarray:
+    """Grey values from 0 to 255 of n images, n x height x width, as bytes."""
+    images = np.asarray(value)
+    shape = " x ".join(map(str, images.shape))
+    call.require(images.ndim == 3 and images.size > 0, f"{name} of {shape} are no images; give n x height x width")
+    sound = images.dtype.kind in "iu" and images.min() >= 0 and images.max() <= 255
+    call.require(sound, f"{name} must be whole numbers from 0 to 255")
+    return images.astype(np.uint8, copy=False)
+
+
+# Kind of part -> checks of its positional arguments.
+CHECKS: dict[str, tuple[Callable[[Call, str, Any], Any], ...]] = {
+    "dataset": (check_n,),
+    "features": (check_images,),
+    "selector": (check_points, check_m),
+    "coder": (check_points, check_landmarks),
+    "embedder": (check_codes,),
+    "clusterer": (check_points,),
+    "refiner": (check_points, check_labels),
+    "method": (check_points,),
+}
+
+
+class CheckedRows:
+    """Rows of an array as float64, converted and checked as they are read."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, call: Call, name: str, rows: Any) -> None:
+        self._call, self._name, self._rows = call, name, rows
+        self.shape = tuple(rows.shape)
+        require_shape(call, name, self.shape)
+        require_real(call, name, rows.dtype)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Array:
+        if isinstance(rows, slice):
+            block, places = np.asarray(self._rows[rows]), range(len(self))[rows]
+        else:
+            # HDF5 takes increasing indices only, each once.
+            places, order = np.unique(rows, return_inverse=True)
+            block = np.asarray(self._rows[places])[order]
+            places = rows
+        require_sound(self._call, self._name, block, places)
+        return np.require(block, np.float64, ["C", "A"])
+
+
+class SparseRows:
+    """Rows of a sparse matrix as dense blocks."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix, self.shape, self.dtype = matrix, matrix.shape, matrix.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return self._matrix[rows].toarray()
+
+
+def is_lazy(value: Any, by_rows: bool) -> bool:
+    """Whether rows should be read only when they are used: those of a file, and of a memory map if the part can."""
+    if isinstance(value, np.ndarray | np.generic):
+        return by_rows and isinstance(value, np.memmap)
+    return isinstance(getattr(value, "dtype", None), np.dtype) and hasattr(value, "shape")
+
+
+def as_numbers(call: Call, name: str, value: Any) -> np.ndarray:
+    """An array of real numbers, of any type."""
+    masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
+    call.require(not masked, f"{name} has masked values; fill or remove them")
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        reason = str(error).partition("\n")[0]
+        raise call.error(f"{name} is no array of numbers ({reason}); give rows of equal length") from None
+    require_real(call, name, array.dtype)
+    return array
+
+
+def as_whole_numbers(call: Call, name: str, value: Any, what: str) -> IndexArray:
+    """A list of whole numbers as int64."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise call.error(f"{name} must be {what}") from None
+    fits = array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0)
+    call.require(fits, f"{name} of type {array.dtype} and {array.ndim} dimensions must be {what}")
+    return array.astype(np.int64, copy=False)
+
+
+def check_csr(call: Call, name: str, value: Any) -> Any:
+    """A CSR matrix of finite float64 with indices in range, which shares the arrays of `value` if it can."""
+    from scipy import sparse
+
+    require_shape(call, name, value.shape)
+    require_real(call, name, value.dtype)
+    plain = sparse.isspmatrix_csr(value) and value.dtype == np.float64
+    matrix = value if plain else sparse.csr_matrix(value, dtype=np.float64)
+    indices, ends = matrix.indices[: matrix.indptr[-1]], matrix.indptr
+    in_range = not indices.size or (indices.min() >= 0 and indices.max() < matrix.shape[1])
+    increasing = ends[0] == 0 and ends[-1] <= len(matrix.indices) and not (ends[1:] < ends[:-1]).any()
+    call.require(in_range and increasing, f"{name} is a CSR matrix with indices out of range")
+    sound = is_sound(matrix.data)
+    call.require(sound, f"{name} holds NaN, infinity or numbers beyond {MAX_MAGNITUDE:g}; remove them or scale {name}")
+    return matrix
+
+
+def require_real(call: Call, name: str, dtype: np.dtype) -> None:
+    call.require(dtype.kind in "fiub", f"{name} holds values of type {dtype}; give real numbers")
+
+
+def require_shape(call: Call, name: str, shape: tuple[int, ...]) -> None:
+    """InputError unless there are rows and columns."""
+    size = " x ".join(map(str, shape)) or "a single number"
+    call.require(len(shape) == 2, f"{name} is {size}; give two dimensions, one row per point")
+    call.require(min(shape) > 0, f"{name} is {size}, which is empty; give at least one row and one column")
+
+
+def require_sound(call: Call, name: str, block: np.ndarray, places: Any = None) -> None:
+    """InputError with the first place of a number that cannot be used; row i of the block is row places[i]."""
+    if is_sound(block):
+        return
+    row, column = np.argwhere(~(np.abs(block) <= MAX_MAGNITUDE))[0]
+    value = block[row, column]
+    place = f"{name} holds {value:g} at row {row if places is None else places[row]}, column {column}"
+    if np.isfinite(value):
+        raise call.error(f"{place}; scale {name} to at most {MAX_MAGNITUDE:g}, as squares of larger numbers overflow")
+    raise call.error(f"{place}; remove or fill such values")
