@@ -18,7 +18,6 @@ from threadpoolctl import ThreadpoolController
 
 from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks, stored_rows
 from lssc.parts.embedders.landmark_svd import project_codes
-from lssc.parts.inputs import MAX_MAGNITUDE
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for

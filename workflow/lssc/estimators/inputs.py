@@ -9,10 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from lssc.linalg.scaling import unit_rows
+from lssc.parts.inputs import MAX_MAGNITUDE
 from lssc.types import Array, IndexArray, Rows, StoredRows
 
-# Beyond this size squares overflow, and compiled code crashes on infinity.
-MAX_MAGNITUDE = 1e100
 # Rows, and numbers (64 MB), that `transform` prepares and codes at a time.
 ROWS_PER_BLOCK, NUMBERS_PER_BLOCK = 2**16, 2**23
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from lssc.errors import InputError
 from lssc.parts.registry import Component
-from lssc.types import Array, IndexArray, Rows
+from lssc.types import Array, IndexArray, Rows, StoredRows
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
 MAX_MAGNITUDE = 1e100
@@ -88,7 +88,7 @@ def check_points(call: Call, name: str, value: Any) -> Array | Rows:
         call.require(call.part.by_rows, hint)
         rows: Rows = CheckedRows(call, name, SparseRows(check_csr(call, name, value)))
     elif is_lazy(value, call.part.by_rows):
-        rows = CheckedRows(call, name, value)
+        rows = CheckedRows(call, name, StoredRows(value))
     else:
         array = as_numbers(call, name, value)
         require_shape(call, name, array.shape)
@@ -170,14 +170,8 @@ class CheckedRows:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | np.ndarray) -> Array:
-        if isinstance(rows, slice):
-            block, places = np.asarray(self._rows[rows]), range(len(self))[rows]
-        else:
-            # HDF5 takes increasing indices only, each once.
-            places, order = np.unique(rows, return_inverse=True)
-            block = np.asarray(self._rows[places])[order]
-            places = rows
-        require_sound(self._call, self._name, block, places)
+        block = self._rows[rows]
+        require_sound(self._call, self._name, block, range(len(self))[rows] if isinstance(rows, slice) else rows)
         return np.require(block, np.float64, ["C", "A"])
 
 
