@@ -62,7 +62,8 @@ def test_runs_the_parts_of_the_pipeline(estimator, X):
 
     def run(kind, *args, key):
         name, params = parts[kind]
-        rng = rng_for(model._seed, *key)
+        # The key that the pipeline has for trial 0 of the stream t from seed 0.
+        rng = rng_for(0, "t", len(X), 0, *key)
         return find(kind, name)(*args, n_clusters=3, rng=rng, threads=1, **params)
 
     landmarks = run("selector", points, m, key=("landmarks", parts["selector"][0], m)).indices

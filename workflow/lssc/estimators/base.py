@@ -20,7 +20,7 @@ from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks, stored_r
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
-from lssc.parts.seeding import rng_for
+from lssc.parts.seeding import first_trial, rng_for
 from lssc.types import Array, Codes, IndexArray, Landmarks, Rows
 
 # Share of points without a code from which on a warning says that lam is too small.
@@ -44,7 +44,7 @@ unit_norm : bool, default=True
     keep_codes : bool, default=True
         Keep `codes_`, which is the largest result.
     random_state : int, RandomState or None
-        An int gives the same labels on every call.
+        An int gives the same labels on every call: those of the pipeline's trial 0 with this `seed`.
     n_jobs : int, default=None
         Threads that code points, -1 for all cores; the labels do not depend on it.
     verbose : int, default=0
@@ -116,7 +116,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         rows = self._rows(X, reset=True)
         self._require_params(len(rows))
         self.seconds_: dict[str, float] = {}
-        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self._seed = (_whole_seed(self.random_state), *first_trial(len(rows)))
         with one_blas_thread():
             self._fit(rows if self._works_by_rows() else rows[0 : len(rows)])
         return self
@@ -194,8 +194,8 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         return result
 
     def _rng(self, *key: str | int) -> np.random.Generator:
-        """A generator of its own for every step."""
-        return rng_for(self._seed, *key)
+        """A generator of its own for every step: that of the pipeline's first trial from the same seed."""
+        return rng_for(*self._seed, *key)
 
     def _n_threads(self) -> int:
         """One thread for None, all cores for -1, as in scikit-learn."""
@@ -203,6 +203,14 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
 
     def _kmeans(self) -> tuple[str, Params]:
         return "kmeans", {"n_init": self.n_init, "max_iter": self.max_iter}
+
+
+def _whole_seed(random_state: Any) -> int:
+    """A whole number is the seed itself, as `seed` in a config is; a generator draws one."""
+    generator = check_random_state(random_state)
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(generator.randint(np.iinfo(np.int32).max))
 
 
 class Progress:
