@@ -34,6 +34,14 @@ class Rows(Protocol):
     def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
 
 
+def is_stored(value: Any) -> bool:
+    """Whether rows are read from a file: an HDF5 dataset, a Zarr array, or anything with their interface."""
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "tocsr"):
+        return False
+    sized = isinstance(getattr(value, "dtype", None), np.dtype) and len(getattr(value, "shape", ())) > 1
+    return sized and hasattr(value, "__getitem__")
+
+
 class StoredRows:
     """Rows of an array in an open file, such as an HDF5 dataset or a Zarr array, read at each access."""
 

@@ -101,7 +101,10 @@ def test_survives_clone_pickle_and_pipelines(estimator, X):
     [
         (lambda X: np.where(X.max() == X, np.nan, X), "contains NaN"),
         (lambda X: np.where(X.max() == X, np.inf, X), "contains infinity"),
-        (lambda X: np.where(X.max() == X, 1e200, X), r"values beyond 1e\+100"),
+        (
+            lambda X: np.where(X.max() == X, 1e200, X),
+            r"holds 1e\+200 at row \d+, column \d+; scale X",
+        ),
         (lambda X: X[:1], "1 sample"),
         (lambda X: X[:2], r"n_samples=2 should be >= n_clusters=3"),
         (lambda X: X[:0], "0 sample"),

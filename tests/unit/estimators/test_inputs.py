@@ -11,8 +11,9 @@ from sklearn.utils import get_tags
 
 import lssc
 from lssc.estimators import inputs
-from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks
+from lssc.estimators.inputs import PreparedRows, row_blocks
 from lssc.kernels import lasso
+from lssc.types import is_stored
 
 ESTIMATORS = {
     "uniform": lssc.FSC(3, n_landmarks=20, random_state=0),
@@ -24,7 +25,7 @@ ESTIMATORS = {
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
 }
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
-by_rows = pytest.mark.parametrize("estimator", [ESTIMATORS[name] for name in ("uniform", "kmedoids", "rows")])
+by_rows = pytest.mark.parametrize("estimator", [ESTIMATORS[name] for name in ("uniform", "kmedoids", "rows", "SSC")])
 
 
 def as_hdf5(X, folder):
@@ -102,10 +103,11 @@ def test_takes_sparse_points_where_parts_work_by_rows(estimator, kind, X, small_
     expected, model = clone(estimator).fit(X), clone(estimator).fit(kind(X))
     assert get_tags(estimator).input_tags.sparse
     assert_array_equal(model.embedding_, expected.embedding_)
-    assert_array_equal(model.predict(kind(X)), expected.labels_)
+    if hasattr(model, "predict"):
+        assert_array_equal(model.predict(kind(X)), expected.labels_)
 
 
-@pytest.mark.parametrize("name", ["ESC", "SSCOMP", "SSCADMM", "farthest_first"])
+@pytest.mark.parametrize("name", ["ESC", "SSCOMP", "SSCADMM", "fasterpam"])
 def test_refuses_sparse_points_elsewhere(name, X):
     estimator = ESTIMATORS.get(name, lssc.FSC(3, n_landmarks=20, landmarks="fasterpam"))
     assert not get_tags(estimator).input_tags.sparse
@@ -171,21 +173,21 @@ def test_never_holds_a_copy_of_all_points(dtype, stored, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(np.nan, "contains NaN"), (-np.inf, "contains infinity"), (1e200, r"values beyond 1e\+100")],
+    [(np.nan, "holds nan"), (-np.inf, "holds -inf"), (1e200, r"holds 1e\+200")],
 )
 @pytest.mark.parametrize("step", ["fit", "predict"])
 def test_names_the_row_of_a_bad_number_in_a_file(value, message, step, X, tmp_path, small_blocks):
     bad = X.copy()
     bad[37, 2] = bad[45, 0] = value
     model = lssc.FSC(3, landmarks=np.arange(10), lam=50.0, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=f"{message}, first in row 37"):
+    with pytest.raises(ValueError, match=f"{message} at row 37, column 2; "):
         getattr(model, step)(as_hdf5(bad, tmp_path))
 
 
 def test_names_the_row_of_a_bad_landmark(X):
     bad = np.where(np.arange(60)[:, None] == 12, np.nan, X)
     rows = PreparedRows(bad, affine=False, unit_norm=True)
-    with pytest.raises(ValueError, match="NaN, first in row 12"):
+    with pytest.raises(ValueError, match="nan at row 12, column 0"):
         rows[np.array([30, 12, 4])]
 
 

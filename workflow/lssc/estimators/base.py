@@ -16,12 +16,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks, stored_rows
+from lssc.estimators.inputs import PreparedRows, row_blocks, stored_rows
 from lssc.parts.embedders.landmark_svd import project_codes
+from lssc.parts.inputs import SparseRows
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import first_trial, rng_for
-from lssc.types import Array, Codes, IndexArray, Landmarks, Rows
+from lssc.types import Array, Codes, IndexArray, Landmarks, Rows, is_stored
 
 # Share of points without a code from which on a warning says that lam is too small.
 MAX_UNCODED_SHARE = 0.01
@@ -109,9 +110,9 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: None = None) -> SubspaceClustering:
         """Cluster the rows of X (n x D); y is ignored.
 
-        X is an array, list or DataFrame of numbers, a memory map, or an HDF5 dataset or Zarr array, which FSC with
-        landmarks "uniform", "kmedoids" or chosen rows reads in blocks. It then takes sparse matrices, too. Numbers of
-        any type are computed with in double precision, converted in blocks.
+        X is an array, list or DataFrame of numbers, a memory map, an HDF5 dataset or a Zarr array. FSC with landmarks
+        "uniform", "kmedoids" or chosen rows reads it in blocks, and takes sparse matrices, as SSC does; only landmarks
+        become dense as a whole. Numbers of any type are converted to double precision, block by block.
         """
         rows = self._rows(X, reset=True)
         self._require_params(len(rows))
@@ -141,10 +142,10 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             source = stored_rows(X, least, type(self).__name__)
             validate_data(self, X, skip_check_array=True, reset=reset)
         else:
-            sparse = "csr" if self._works_by_rows() else False
-            source = validate_data(
-                self, X, dtype="numeric", accept_sparse=sparse, reset=reset, ensure_min_samples=least
-            )
+            accepted = "csr" if self._works_by_rows() else False
+            checks = {"dtype": "numeric", "accept_sparse": accepted, "ensure_min_samples": least}
+            source = validate_data(self, X, reset=reset, **checks)
+            source = SparseRows(source) if hasattr(source, "tocsr") else source
         progress = Progress(type(self).__name__) if self.verbose else None
         return PreparedRows(source, affine=self.affine, unit_norm=self.unit_norm, progress=progress)
 

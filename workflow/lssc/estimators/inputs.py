@@ -6,22 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from lssc.linalg.scaling import unit_rows
-from lssc.parts.inputs import MAX_MAGNITUDE
+from lssc.parts.inputs import sound_problem
 from lssc.types import Array, IndexArray, Rows, StoredRows
 
 # Rows, and numbers (64 MB), that `transform` prepares and codes at a time.
 ROWS_PER_BLOCK, NUMBERS_PER_BLOCK = 2**16, 2**23
-
-
-def is_stored(X: Any) -> bool:
-    """Whether X is an array outside of memory: an HDF5 dataset, a Zarr array, or anything with their interface."""
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
-        return False
-    sized = isinstance(getattr(X, "dtype", None), np.dtype) and len(getattr(X, "shape", ())) > 1
-    return sized and hasattr(X, "__getitem__")
 
 
 def stored_rows(X: Any, least: int, name: str) -> StoredRows:
@@ -67,24 +58,11 @@ class PreparedRows:
         if self._progress and isinstance(rows, slice):
             self._progress((rows.start or 0) / len(self))
         points = self._source[rows]
-        points = np.require(points.toarray() if sparse.issparse(points) else points, np.float64, "C")
-        self._require_sound(points, rows)
+        # Before scaling: it turns a point of 1e200 into zero.
+        if problem := sound_problem("X", points, range(len(self))[rows] if isinstance(rows, slice) else rows):
+            raise ValueError(problem)
+        points = np.require(points, np.float64, "C")
         if self._affine:
             # Affine subspaces of R^D are linear ones of R^(D + 1) at height 1.
             points = np.column_stack([points, np.ones(len(points))])
         return unit_rows(points) if self._unit_norm else points
-
-    def _require_sound(self, points: Array, rows: slice | IndexArray) -> None:
-        """ValueError naming the row unless all numbers are finite and their squares are."""
-        if max(points.max(initial=0), -points.min(initial=0)) <= MAX_MAGNITUDE:
-            return
-        sizes = np.abs(points).max(axis=1)
-        first = int(np.argmin(sizes <= MAX_MAGNITUDE))
-        row = np.arange(len(self))[rows][first]
-        if np.isnan(sizes[first]):
-            raise ValueError(f"Input X contains NaN, first in row {row}.")
-        if np.isinf(sizes[first]):
-            raise ValueError(f"Input X contains infinity, first in row {row}.")
-        raise ValueError(
-            f"Input X contains values beyond {MAX_MAGNITUDE:g}, first in row {row}; their squares overflow, scale X"
-        )

@@ -17,7 +17,7 @@ import numpy as np
 
 from lssc.errors import InputError
 from lssc.parts.registry import Component
-from lssc.types import Array, IndexArray, Rows, StoredRows
+from lssc.types import Array, IndexArray, Rows, StoredRows, is_stored
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
 MAX_MAGNITUDE = 1e100
@@ -87,8 +87,11 @@ def check_points(call: Call, name: str, value: Any) -> Array | Rows:
         hint = f"{name} is a sparse matrix, which this part cannot use; pass {name}.toarray()"
         call.require(call.part.by_rows, hint)
         rows: Rows = CheckedRows(call, name, SparseRows(check_csr(call, name, value)))
-    elif is_lazy(value, call.part.by_rows):
+    elif is_stored(value):
         rows = CheckedRows(call, name, StoredRows(value))
+    elif call.part.by_rows and isinstance(value, np.memmap):
+        # Checked as it is read, not in a pass of its own.
+        rows = CheckedRows(call, name, value)
     else:
         array = as_numbers(call, name, value)
         require_shape(call, name, array.shape)
@@ -188,13 +191,6 @@ class SparseRows:
         return self._matrix[rows].toarray()
 
 
-def is_lazy(value: Any, by_rows: bool) -> bool:
-    """Whether rows should be read only when they are used: those of a file, and of a memory map if the part can."""
-    if isinstance(value, np.ndarray | np.generic):
-        return by_rows and isinstance(value, np.memmap)
-    return isinstance(getattr(value, "dtype", None), np.dtype) and hasattr(value, "shape")
-
-
 def as_numbers(call: Call, name: str, value: Any) -> np.ndarray:
     """An array of real numbers, of any type."""
     masked = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
@@ -250,12 +246,18 @@ def require_shape(call: Call, name: str, shape: tuple[int, ...]) -> None:
 
 
 def require_sound(call: Call, name: str, block: np.ndarray, places: Any = None) -> None:
-    """InputError with the first place of a number that cannot be used; row i of the block is row places[i]."""
+    """InputError unless all numbers of the block can be used."""
+    if problem := sound_problem(name, block, places):
+        raise call.error(problem)
+
+
+def sound_problem(name: str, block: np.ndarray, places: Any = None) -> str | None:
+    """The first place of a number that cannot be used; row i of the block is row places[i]. None if all can."""
     if is_sound(block):
-        return
+        return None
     row, column = np.argwhere(~(np.abs(block) <= MAX_MAGNITUDE))[0]
     value = block[row, column]
     place = f"{name} holds {value:g} at row {row if places is None else places[row]}, column {column}"
     if np.isfinite(value):
-        raise call.error(f"{place}; scale {name} to at most {MAX_MAGNITUDE:g}, as squares of larger numbers overflow")
-    raise call.error(f"{place}; remove or fill such values")
+        return f"{place}; scale {name} to at most {MAX_MAGNITUDE:g}, as squares of larger numbers overflow"
+    return f"{place}; remove or fill such values"
