@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lssc
-from lssc.data.datasets.synthetic import synthetic
 from lssc.estimators.base import UncodedPointsWarning
 from lssc.metrics import scores
 from lssc.parts.registry import find
@@ -44,13 +43,6 @@ every_estimator = pytest.mark.parametrize("estimator", SMALL.values(), ids=SMALL
 @parametrize_with_checks(CHECKED)
 def test_follows_scikit_learn(estimator, check):
     check(estimator)
-
-
-@every_estimator
-def test_repeats_labels_for_every_number_of_threads(estimator, X):
-    labels = clone(estimator).fit(X).labels_
-    for n_jobs in (None, 2, -1):
-        assert_array_equal(clone(estimator).set_params(n_jobs=n_jobs).fit_predict(X), labels)
 
 
 @every_estimator
@@ -172,27 +164,6 @@ def test_warns_of_points_without_a_code(X):
         lssc.FSC(3, n_landmarks=20, lam=0.5, random_state=0).fit(X)
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "kmedoids", "farthest"])
-def test_predicts_the_labels_of_its_own_points(X, landmarks):
-    chosen = np.arange(0, 60, 3) if landmarks == "farthest" else landmarks
-    model = lssc.FSC(3, n_landmarks=20, landmarks=chosen, random_state=0).fit(X)
-    assert_array_equal(model.predict(X), model.labels_)
-    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-10)
-    assert_array_equal(model.predict(X[5:6]), model.labels_[5:6])
-
-
-@pytest.mark.parametrize("scale_rows", [False, True])
-def test_labels_new_points_as_well_as_its_own(scale_rows):
-    drawn = synthetic(4000, n_clusters=5, ambient_dim=16, subspace_dim=4, noise=0.05, rng=np.random.default_rng(3))
-    order = np.random.default_rng(4).permutation(4000)
-    train, test = order[:2000], order[2000:]
-    model = lssc.FSC(5, n_landmarks=300, scale_rows=scale_rows, random_state=0).fit(drawn.X[train])
-    own = scores(drawn.labels[train], model.labels_)["accuracy"]
-    new = scores(drawn.labels[test], model.predict(drawn.X[test]))["accuracy"]
-    assert own > 0.9
-    assert new == pytest.approx(own, abs=0.01)
-
-
 def test_can_be_tuned_by_grid_search(points):
     X, labels = points
     grid = GridSearchCV(
@@ -208,16 +179,6 @@ def test_can_be_tuned_by_grid_search(points):
 def test_needs_fit_before_predict(X):
     with pytest.raises(NotFittedError):
         lssc.FSC(3).predict(X)
-
-
-def test_verbose_prints_every_step(X, capsys):
-    lssc.FSC(3, n_landmarks=20, random_state=0, verbose=1).fit(X)
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == [
-        "selector",
-        "coder",
-        "embedder",
-        "clusterer",
-    ]
 
 
 def test_unknown_names_are_reported():

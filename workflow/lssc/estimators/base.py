@@ -215,17 +215,15 @@ def _whole_seed(random_state: Any) -> int:
 
 
 class Progress:
-    """Prints the share of points that are coded, in steps of at least `STEP`."""
-
-    STEP = 0.1
+    """Prints the share of points that are coded, at each tenth."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._next = name, self.STEP
+        self._name, self._tenths = name, 0
 
     def __call__(self, share: float) -> None:
-        if share >= self._next:
+        if int(10 * share) > self._tenths:
+            self._tenths = int(10 * share)
             print(f"[{self._name}] {share:.0%} of the points coded", flush=True)
-            self._next = share + self.STEP
 
 
 @cache
