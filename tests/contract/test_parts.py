@@ -1,4 +1,4 @@
-"""The contract of parts, tested on every registered part. Required parameters of a new part need a line in PARAMS."""
+"""The contract of parts, tested on every registered part."""
 
 import contextlib
 import inspect
@@ -10,37 +10,21 @@ from typing import get_origin, get_type_hints
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from tests.contract.calls import ALL, PARAMS, STEPS, K, N, generator, landmarks_for, locked, part_id, parts_of, run
 
 from lssc import types as rows
 from lssc.errors import ConfigError
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.params import Text
-from lssc.parts.registry import FOLDERS, SUPPLIED, find, module_of, names
+from lssc.parts.registry import SUPPLIED, find, module_of, names
 from lssc.parts.results import require_result
 from lssc.pipeline.store.artifacts import Record, reading, writing
 from lssc.pipeline.store.features import ONLY, Features, feature_record
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.steps import KINDS
 
-PARAMS = {
-    "npm": {"package": "tiny@1.0.0"},
-    "debian": {"package": "tiny"},
-    "openml": {"id": 554},
-    "images": {"collection": "tiny"},
-    "farthest_first": {"lam": 10.0},
-    "lasso": {"lam": 10.0},
-    "lasso_spams": {"lam": 10.0},
-    "omp": {"k": 3},
-    "admm": {"alpha": 20.0},
-    "admm_modified": {"alpha": 20.0},
-    "neighbours": {"t": 4},
-    "subspaces": {"dim": 3},
-}
 # Packages that take too long to import for a module that may not use them.
 HEAVY = "sklearn sklearn_extra pandas matplotlib seaborn spams kmedoids kymatio numba torch"
-N, K, M = 60, 3, 15
-
-ALL = [(kind, name) for kind in FOLDERS for name in names(kind)]
 
 
 def every(kind):
@@ -49,19 +33,6 @@ def every(kind):
 
 LABELLING = [find(kind, name) for kind in ("clusterer", "method") for name in names(kind)]
 every_part = pytest.mark.parametrize("part", [find(*key) for key in ALL], ids=["-".join(key) for key in ALL])
-
-
-def generator(seed=5):
-    return np.random.default_rng(seed)
-
-
-def locked(array):
-    array.setflags(write=False)
-    return array
-
-
-def landmarks_for(part):
-    return locked(np.arange(N) if part.needs_all or part.name == "all" else generator(1).permutation(N)[:M])
 
 
 @pytest.fixture
@@ -93,18 +64,6 @@ def pixels():
 
 def draw(part, features):
     return part(N, n_clusters=K, features=features, rng=generator(), **PARAMS.get(part.name, {}))
-
-
-def select(part, X):
-    return part(X, len(landmarks_for(part)), rng=generator(), **PARAMS.get(part.name, {}))
-
-
-def code(part, X, **more):
-    return part(X, landmarks_for(part), rng=generator(), **PARAMS.get(part.name, {}), **more)
-
-
-def embed(part, codes, n_clusters=K):
-    return part(codes, n_clusters=n_clusters, rng=generator(), **PARAMS.get(part.name, {}))
 
 
 @every_part
@@ -164,7 +123,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("kind", "name", "parameter", "value"), BAD, ids=["-".join(map(str, case)) for case in BAD])
-def test_refuses_an_invalid_parameter(kind, name, parameter, value, image_config):
+def test_refuses_invalid_parameter(kind, name, parameter, value, image_config):
     part = find(kind, name)
     with pytest.raises(ConfigError) as caught:
         load(config_with(image_config, part, {**PARAMS.get(name, {}), parameter: value}))
@@ -174,7 +133,7 @@ def test_refuses_an_invalid_parameter(kind, name, parameter, value, image_config
 
 
 @every_part
-def test_refuses_an_unknown_parameter(part, image_config):
+def test_refuses_unknown_parameter(part, image_config):
     with pytest.raises(ConfigError, match=rf"\.nonsense: unknown parameter of {part.kind} '{part.name}'"):
         load(config_with(image_config, part, {**PARAMS.get(part.name, {}), "nonsense": 1}))
 
@@ -216,7 +175,7 @@ def test_features_are_finite_maps_of_every_image(part, pixels):
 
 @every("selector")
 def test_selector_returns_m_distinct_indices(part, X):
-    landmarks, again = select(part, X), select(part, X)
+    landmarks, again = run(part, X), run(part, X)
     require_result(part, landmarks, n=N, m=len(landmarks_for(part)))
     assert_array_equal(landmarks.indices, again.indices)
     assert json.dumps(landmarks.info) == json.dumps(again.info)
@@ -224,7 +183,7 @@ def test_selector_returns_m_distinct_indices(part, X):
 
 @every("coder")
 def test_coder_returns_finite_codes_without_self(part, X):
-    codes, again, landmarks = code(part, X), code(part, X), landmarks_for(part)
+    codes, again, landmarks = run(part, X), run(part, X), landmarks_for(part)
     require_result(part, codes, n=N, m=len(landmarks))
     assert codes.matrix.dtype == np.float64
     assert np.isfinite(codes.matrix.data).all()
@@ -240,14 +199,14 @@ SELF_ALLOWED = [name for name in names("coder") if "exclude_self" in find("coder
 @pytest.mark.parametrize("part", [find("coder", name) for name in SELF_ALLOWED], ids=SELF_ALLOWED)
 def test_coder_may_be_allowed_to_use_the_point_itself(part, X):
     landmarks = landmarks_for(part)
-    own = code(part, X, exclude_self=False).matrix.toarray()[landmarks, np.arange(len(landmarks))]
+    own = run(part, X, exclude_self=False).matrix.toarray()[landmarks, np.arange(len(landmarks))]
     assert (own > 0.5).all()
 
 
 @every("embedder")
 @pytest.mark.parametrize("n_clusters", [1, 3, 5])
 def test_embedder_returns_k_finite_coordinates(part, codes, n_clusters):
-    embedding, again = embed(part, codes, n_clusters), embed(part, codes, n_clusters)
+    embedding, again = run(part, codes, n_clusters=n_clusters), run(part, codes, n_clusters=n_clusters)
     require_result(part, embedding, n=N, n_clusters=n_clusters)
     assert (embedding.vectors.shape, embedding.values.shape) == ((N, n_clusters), (n_clusters,))
     assert np.isfinite(embedding.vectors).all()
@@ -257,7 +216,7 @@ def test_embedder_returns_k_finite_coordinates(part, codes, n_clusters):
     json.dumps(embedding.info)
 
 
-@pytest.mark.parametrize("part", LABELLING, ids=lambda part: f"{part.kind}-{part.name}")
+@pytest.mark.parametrize("part", LABELLING, ids=part_id)
 def test_clusterer_or_method_returns_a_label_for_every_point(part, X):
     clusters, again = (part(X, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {})) for _ in range(2))
     require_result(part, clusters, n=N, n_clusters=K)
@@ -273,9 +232,8 @@ def test_part_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch)
     monkeypatch.setattr(rows, "MAX_IN_MEMORY", 0)
     with writing(tmp_path / "x.h5") as writer:
         writer.add(0, Record({"X": X}))
-    call = {"selector": select, "coder": code}[part.kind]
     with reading(tmp_path / "x.h5") as reader:
-        stored, held = (call(part, points) for points in (reader.rows(0, "X"), X))
+        stored, held = (run(part, points) for points in (reader.rows(0, "X"), X))
     assert stored.info == held.info
     if part.kind == "selector":
         assert_array_equal(stored.indices, held.indices)
@@ -283,15 +241,11 @@ def test_part_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch)
         assert_array_equal(stored.matrix.toarray(), held.matrix.toarray())
 
 
-STEPS = [key for key in ALL if key[0] in ("selector", "coder", "embedder")]
-
-
-@pytest.mark.parametrize("part", [find(*key) for key in STEPS], ids=["-".join(key) for key in STEPS])
+@pytest.mark.parametrize("part", parts_of(*STEPS), ids=part_id)
 def test_inputs_are_not_changed(part, X, codes):
     """X and the arrays of the codes are read-only, so a write raises; the copies catch writes to other views."""
     before = X.copy(), codes.copy()
-    inputs, call = {"selector": (X, select), "coder": (X, code), "embedder": (codes, embed)}[part.kind]
-    call(part, inputs)
+    run(part, codes if part.kind == "embedder" else X)
     assert_array_equal(X, before[0])
     for array in ("data", "indices", "indptr"):
         assert_array_equal(getattr(codes, array), getattr(before[1], array))

@@ -128,9 +128,7 @@ def check_labels(call: Call, name: str, value: Any) -> IndexArray:
 
 def check_codes(call: Call, name: str, value: Any) -> Any:
     """Codes (n x m) as a CSR matrix; the arrays of a CSR matrix are not copied."""
-    if not hasattr(value, "tocsr"):
-        value = np.require(as_numbers(call, name, value), np.float64)
-    codes = check_csr(call, name, value)
+    codes = check_csr(call, name, value if hasattr(value, "tocsr") else check_points(call, name, value))
     call.n, call.m = codes.shape
     return codes
 

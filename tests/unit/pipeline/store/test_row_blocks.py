@@ -1,7 +1,7 @@
 """Arrays too large for memory (in these tests all are): written in blocks, read by rows."""
 
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import types as rows
 from lssc.errors import DamagedArtifact, InputError
-from lssc.parts import registry
+from lssc.parts import registry, timing
 from lssc.pipeline.stages.code_points import code_points
 from lssc.pipeline.stages.generate_data import generate_data
 from lssc.pipeline.stages.score_labels import score_labels
@@ -145,9 +145,10 @@ def test_refuses_to_copy_a_missing_trial(tmp_path):
         writer.copy(5, reader)
 
 
-def slow_blocks():
+def blocks_that_take(seconds, clock):
+    """Two blocks, each made in this time by the clock."""
     for block in (X[:20], X[20:]):
-        time.sleep(0.02)
+        clock.now += seconds
         yield block
 
 
@@ -181,11 +182,13 @@ def test_points_in_blocks_are_stored_like_whole_ones(tmp_path, monkeypatch, unit
 
 
 def test_time_covers_the_making_of_blocks(tmp_path, monkeypatch, capsys):
-    stand_in(monkeypatch, "dataset", "synthetic", lambda n: Points(RowBlocks(X.shape, X.dtype, slow_blocks()), LABELS))
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock.now)
+    blocks = RowBlocks(X.shape, X.dtype, blocks_that_take(2.0, clock))
+    stand_in(monkeypatch, "dataset", "synthetic", lambda n: Points(blocks, LABELS))
     with reading(generate(tmp_path / "x.h5")) as reader:
-        seconds = reader.facts(0)["seconds"]
-    assert seconds >= 0.04
-    assert capsys.readouterr().err == f"trial 0: {seconds:.3f} s\n"
+        assert reader.facts(0)["seconds"] == 4.0
+    assert capsys.readouterr().err == "trial 0: 4.000 s\n"
 
 
 def test_refuses_points_that_are_not_finite_in_any_block(tmp_path, monkeypatch):

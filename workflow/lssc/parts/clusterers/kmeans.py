@@ -12,6 +12,8 @@ from lssc.types import Array, Clusters
 
 # Sum of squared moves of the centres, over the mean variance, at which K-means stops; as in scikit-learn.
 MAX_SQUARED_MOVE = 1e-4
+# Costs within this share of the total sum of squares tie: without it, rounding would choose among equal partitions.
+TIED_SHARE = 1e-10
 
 
 def warm_up() -> None:
@@ -27,7 +29,10 @@ def cluster_kmeans(
     max_iter: Annotated[int, AtLeast(1)] = 100,
     rng: np.random.Generator,
 ) -> Clusters:
-    """Minimise the sum of squared distances to K centres: best of `n_init` starts of up to `max_iter` iterations."""
+    """Minimise the sum of squared distances to K centres: best of `n_init` starts of up to `max_iter` iterations.
+
+    The first of tied starts wins.
+    """
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.kmeans import refine_centres, seed_centres
 
@@ -42,7 +47,7 @@ def cluster_kmeans(
         centres = np.empty((n_clusters, len(X)))
         seed_centres(X, draws, centres)
         cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter)
-        if cost < best:
+        if cost < best - TIED_SHARE * squares:
             best, result = cost, (labels.astype(np.int64), centres, int(n_iter), bool(converged))
     best_labels, best_centres, n_iter, converged = result
     info = {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged}
