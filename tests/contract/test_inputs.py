@@ -304,8 +304,8 @@ def test_takes_landmarks_of_any_whole_type(part, kind, X):
 START = np.arange(N) % K
 LABELS = {
     "too few": (START[:-1], "59 labels for 60 points"),
-    "too large": (START + 1, "labels from 1 to 3; n_clusters=3 allows 0 to 2"),
-    "negative": (START - 1, "labels from -1 to 1; n_clusters=3 allows 0 to 2"),
+    "too large": (START + 1, "labels from 1 to 3; clusters are 0 to 2"),
+    "negative": (START - 1, "labels from -1 to 1; clusters are 0 to 2"),
     "not whole": (START / 1, "must be whole numbers from 0 to 2, one per point"),
     "matrix": (START[:, None], "must be whole numbers from 0 to 2, one per point"),
     "none": ([], "0 labels for 60 points"),
@@ -327,13 +327,14 @@ IMAGES = {
     "negative": np.full((2, 8, 8), -1),
     "none": np.zeros((0, 8, 8), dtype=np.uint8),
     "one image": np.zeros((8, 8), dtype=np.uint8),
+    "rows of different lengths": [[[1], [1, 2]]],
 }
 
 
 @every("features")
 @pytest.mark.parametrize("case", IMAGES)
 def test_refuses_bad_images(part, case):
-    with refused(part, "pixels (of .* are no images|must be whole numbers from 0 to 255)"):
+    with refused(part, "pixels (is no array of numbers|of .* are no images|must be whole numbers from 0 to 255)"):
         part(IMAGES[case], **PARAMS.get(part.name, {}))
 
 

@@ -111,6 +111,27 @@ def test_bad_point_late_in_a_file_ends_the_lasso(monkeypatch):
         code_lasso(StoredRows(late), [0, 1], lam=10.0)
 
 
+def test_own_part_may_take_further_arguments(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+
+    def select(points, m, /, *, share: float = 0.5, **more):
+        return points, m, share, more
+
+    points, *rest = component("selector", "example")(select)(X, np.int32(3), share=1, colour="red")
+    assert points is X
+    assert rest == [3, 1.0, {"colour": "red"}]
+    with pytest.raises(InputError, match=r"^selector 'example': points is 4; give two dimensions"):
+        component("selector", "example")(select)(X[0], 3)
+
+
+def test_own_refiner_may_do_without_a_number_of_clusters(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    refine = component("refiner", "example")(lambda X, labels: labels)
+    assert refine(X, list(range(30))).tolist() == list(range(30))
+    with pytest.raises(InputError, match="labels from 1 to 30; clusters are 0 to 29"):
+        refine(X, np.arange(30) + 1)
+
+
 def test_function_and_registered_part_check_alike():
     for call in (code_lasso, registry.find("coder", "lasso")):
         with pytest.raises(ValueError, match=r"^coder 'lasso': lam=-1.0 must be greater than 0$"):

@@ -118,11 +118,11 @@ def check_landmarks(call: Call, name: str, value: Any) -> IndexArray:
 
 def check_labels(call: Call, name: str, value: Any) -> IndexArray:
     """A cluster from 0 to K - 1 for every point."""
-    top = call.n_clusters - 1
+    top = (call.n_clusters or call.n) - 1
     labels = as_whole_numbers(call, name, value, f"whole numbers from 0 to {top}, one per point")
     call.require(len(labels) == call.n, f"{len(labels)} {name} for {call.n} points; give one per point")
     low, high = labels.min(), labels.max()
-    call.require(low >= 0 and high <= top, f"{name} from {low} to {high}; n_clusters={top + 1} allows 0 to {top}")
+    call.require(low >= 0 and high <= top, f"{name} from {low} to {high}; clusters are 0 to {top}")
     return labels
 
 
@@ -135,7 +135,7 @@ def check_codes(call: Call, name: str, value: Any) -> Any:
 
 def check_images(call: Call, name: str, value: Any) -> np.ndarray:
     """Grey values from 0 to 255 of n images, n x height x width, as bytes."""
-    images = np.asarray(value)
+    images = as_numbers(call, name, value)
     shape = " x ".join(map(str, images.shape))
     call.require(images.ndim == 3 and images.size > 0, f"{name} of {shape} are no images; give n x height x width")
     sound = images.dtype.kind in "iu" and images.min() >= 0 and images.max() <= 255
@@ -171,7 +171,7 @@ class CheckedRows:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | np.ndarray) -> Array:
-        block = self._rows[rows]
+        block = np.asarray(self._rows[rows])
         require_sound(self._call, self._name, block, range(len(self))[rows] if isinstance(rows, slice) else rows)
         return np.require(block, np.float64, ["C", "A"])
 

@@ -61,7 +61,8 @@ class Component:
     @cached_property
     def positional(self) -> tuple[str, ...]:
         """The arguments before its keyword-only ones."""
-        return tuple(a.name for a in self.signature.parameters.values() if a.kind is not a.KEYWORD_ONLY)
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return tuple(a.name for a in self.signature.parameters.values() if a.kind in kinds)
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
@@ -94,7 +95,8 @@ def component(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            return function(**checked_arguments(part, args, kwargs))
+            call = checked_arguments(part, args, kwargs)
+            return function(*call.args, **call.kwargs)
 
         part = Component(kind, name, checked, warm_up, needs_all, by_rows, width)
         _registered[kind, name] = part
@@ -103,8 +105,8 @@ def component(
     return register
 
 
-def checked_arguments(part: Component, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """All arguments of a call by name, converted; InputError if the part cannot work with them."""
+def checked_arguments(part: Component, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:
+    """All arguments of a call, converted; InputError if the part cannot work with them."""
     # Imported on use: config is checked without NumPy.
     from lssc.parts.inputs import check_arguments
 
@@ -113,12 +115,12 @@ def checked_arguments(part: Component, args: tuple[Any, ...], kwargs: dict[str, 
     except TypeError as error:
         raise TypeError(f"{part.kind} {part.name!r}: {error}") from None
     bound.apply_defaults()
-    arguments = dict(bound.arguments)
-    call = check_arguments(part, arguments)
-    params = {key: plain_value(part.hints[key], arguments[key]) for key in part.defaults if key in part.hints}
+    call = check_arguments(part, bound.arguments)
+    params = {key: plain_value(part.hints[key], bound.arguments[key]) for key in part.defaults if key in part.hints}
     for key, problem in param_problems(part, params, {"n": call.n, "m": call.m}).items():
         raise call.error(f"{key}={problem}")
-    return {**arguments, **params}
+    bound.arguments.update(params)
+    return bound
 
 
 def module_of(kind: str, name: str) -> str:
