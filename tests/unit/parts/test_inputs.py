@@ -54,10 +54,24 @@ def test_memory_maps_in_memory_order_are_not_copied(seen, tmp_path):
     assert np.shares_memory(seen("clusterer", mapped), mapped)
 
 
+def unaligned(array):
+    """A copy that starts at an odd byte."""
+    moved = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view(np.float64).reshape(array.shape)
+    moved[:] = array
+    return moved
+
+
 @pytest.mark.parametrize(
     "convert",
-    [np.asfortranarray, lambda X: X.astype(np.float32), lambda X: X.astype(np.int8), sparse.csr_matrix, StoredRows],
-    ids=["Fortran", "float32", "int8", "sparse", "stored"],
+    [
+        np.asfortranarray,
+        unaligned,
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(np.int8),
+        sparse.csr_matrix,
+        StoredRows,
+    ],
+    ids=["Fortran", "unaligned", "float32", "int8", "sparse", "stored"],
 )
 def test_parts_by_rows_get_blocks_of_plain_numbers(seen, convert):
     array = np.round(9 * X)
@@ -68,6 +82,7 @@ def test_parts_by_rows_get_blocks_of_plain_numbers(seen, convert):
         block = rows[some]
         assert block.dtype == np.float64
         assert block.flags.c_contiguous
+        assert block.flags.aligned
         assert_array_equal(block, array[some])
 
 
