@@ -21,7 +21,7 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
-    lssc_hooks.start(workflow, study, config)
+    lssc_hooks.start(workflow, study)
 
 
 onsuccess:

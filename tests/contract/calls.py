@@ -1,5 +1,7 @@
 """One call of any registered part, for tests over every part."""
 
+from pathlib import Path
+
 import numpy as np
 
 from lssc.parts.registry import FOLDERS, find, names
@@ -11,6 +13,8 @@ PARAMS = {
     "debian": {"package": "tiny"},
     "openml": {"id": 554},
     "images": {"collection": "tiny"},
+    # 60 points of 3 classes.
+    "file": {"path": str(Path(__file__).with_name("points.csv")), "labels": "kind"},
     "farthest_first": {"lam": 10.0},
     "lasso": {"lam": 10.0},
     "lasso_spams": {"lam": 10.0},

@@ -117,13 +117,13 @@ def block_sizes(n: int, row: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Points:
-    """n points as rows of X, with the cluster of each; `origin` holds their rows in a larger collection.
+    """n points as rows of X, with the cluster of each, if known; `origin` holds their rows in a larger collection.
 
     X comes in blocks if it is too large for memory.
     """
 
     X: Array | RowBlocks
-    labels: IndexArray
+    labels: IndexArray | None
     origin: IndexArray | None = None
 
 

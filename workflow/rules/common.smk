@@ -91,6 +91,11 @@ def features(wildcards):
     return recipes.features_of(study, wildcards.dataset)
 
 
+def own_files(wildcards):
+    # What counts is their content, which the recipe holds.
+    return [ancient(path) for path in recipes.own_files_of(study, wildcards.dataset)]
+
+
 def data_recipe(wildcards):
     return recipes.data_recipe(study, wildcards.dataset, int(wildcards.n), wildcards.block)
 

@@ -68,6 +68,7 @@ rule reduce_features:
 rule generate_data:
     input:
         features=features,
+        own=own_files,
     output:
         paths.data,
     log:

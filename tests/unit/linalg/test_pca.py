@@ -48,7 +48,7 @@ def test_principal_components_do_not_depend_on_blocks(centre, ends):
 
 @pytest.mark.parametrize(("n", "dim", "most"), [(40, 7, 6), (5, 6, 5)])
 def test_refuses_more_components_than_points_or_features(n, dim, most):
-    message = f"dim={dim} principal components from {n} images of 6 features; need at most {most}"
+    message = f"dim={dim} principal components from {n} points of 6 features; need at most {most}"
     with pytest.raises(InputError, match=f"^{message}$"):
         fit_pca([rows_of(n)], dim=dim, centre=True)
 

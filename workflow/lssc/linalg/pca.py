@@ -47,7 +47,7 @@ def fit_pca(blocks: Iterable[Array], *, dim: int, centre: bool) -> Pca:
     D = len(total)
     if dim > min(count, D):
         raise InputError(
-            f"dim={dim} principal components from {count} images of {D} features; need at most {min(count, D)}"
+            f"dim={dim} principal components from {count} points of {D} features; need at most {min(count, D)}"
         )
     mean = total / count if centre else np.zeros(D)
     covariance = moments / count - np.outer(mean, mean)

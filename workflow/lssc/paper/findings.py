@@ -117,6 +117,8 @@ class Tables:
         matching = [row for row in rows if all(int(row[key]) == size for key, size in sizes.items())]
         if not matching:
             raise NotRun(f"{method} at {format_sizes(at)} in experiment {experiment}")
+        if any(row[column] == "" for row in matching):
+            raise NotRun(f"true labels of the points of experiment {experiment}")
         values = {int(row["trial"]): float(row[column]) for row in matching}
         if len(values) < len(matching):
             raise NotRun(f"one n and one m at a time of {method} in experiment {experiment}")

@@ -11,7 +11,7 @@ from lssc.parts.registry import Component
 from lssc.types import Clusters, Codes, Embedding, Landmarks, Points, RowBlocks
 
 RETURNS = {
-    "dataset": "Points(X, labels): n rows of numbers and n class numbers",
+    "dataset": "Points(X, labels): n rows of numbers and n class numbers or None",
     "selector": "Landmarks(indices): m different row numbers",
     "coder": "Codes(matrix): a SciPy CSR matrix of n x m, one row per point",
     "embedder": "Embedding(vectors, values): n rows of coordinates, and the values they belong to",
@@ -38,7 +38,7 @@ def _points(result: Any, n: int, m: int, n_clusters: int) -> str | None:
         return _type(result)
     if not isinstance(result.X, RowBlocks) and (problem := _array(result.X, "X", "f", (n, None))):
         return problem
-    return _array(result.labels, "labels", "iu", (n,))
+    return None if result.labels is None else _array(result.labels, "labels", "iu", (n,))
 
 
 def _landmarks(result: Any, n: int, m: int, n_clusters: int) -> str | None:

@@ -94,6 +94,6 @@ def _label_axes(axes: plt.Axes, spec: Mapping[str, Any], ticks: list[int], trial
         axes.yaxis.set_major_locator(LogLocator(subs=(1,) if high > 200 * low else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    else:
+    elif spec["y"] not in ("eigengap", "share_uncoded"):
         axes.set_ylim(top=1.0)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)

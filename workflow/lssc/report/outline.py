@@ -21,6 +21,9 @@ QUANTITIES = {
     "accuracy": "clustering accuracy",
     "nmi": "normalised mutual information",
     "ari": "adjusted Rand index",
+    "eigengap": "eigengap after the K-th value",
+    "share_uncoded": "share of points without a code",
+    "agreement": "agreement between trials (ARI)",
     "seconds": "runtime (seconds, one thread)",
     "cpu_seconds": "runtime (CPU seconds, one thread)",
 }

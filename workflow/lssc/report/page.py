@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from lssc import __version__
 from lssc.pipeline.store.files import read_text
+from lssc.report.agreement import unlabelled_summary
 from lssc.report.inlining import inlined
 from lssc.report.outline import DESCRIPTION, format_value
 from lssc.report.tables import read_table, uncoded_shares
@@ -68,13 +69,15 @@ def section(folder: Path, *, earlier: bool) -> dict[str, Any]:
     """The outline of an experiment, with what the files in its folder add to it."""
     outline = json.loads(read_text(folder / DESCRIPTION))["outline"]
     sweep = outline["sweep"]
-    shares = uncoded_shares(read_table(folder / "scores.csv"))
+    rows = read_table(folder / "scores.csv")
+    shares = uncoded_shares(rows)
     return {
         **outline,
         "folder": folder,
         "earlier": earlier,
         "sweep": {**sweep, "rows": _best(folder, sweep["rows"])} if sweep else None,
         "uncoded": {method: f"{largest.share:.1%}" for method, largest in shares.items()},
+        "unlabelled": unlabelled_summary(rows),
         "made": json.loads(read_text(folder / "provenance.json")),
     }
 

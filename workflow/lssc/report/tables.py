@@ -15,6 +15,7 @@ from lssc.pipeline.store.artifacts import reading
 from lssc.pipeline.store.files import read_text
 from lssc.pipeline.study.blocks import Block
 from lssc.pipeline.study.steps import STEPS
+from lssc.report.agreement import Labellings
 
 UNITS = ("seconds", "cpu_seconds")
 STAGES = tuple(step.verb for step in STEPS)
@@ -24,24 +25,42 @@ COLUMNS = (
     *(f"{stage}_peak_mb" for stage in STAGES),
     *("peak_mb", "converged", "n_uncoded"),
 )
+# Columns of points whose true labels are not known, in place of accuracies.
+WITHOUT_TRUTH = ("sizes", "eigengap", "share_uncoded", "agreement")
 # The share of points without a code from which on a run warns.
 MOST_UNCODED = 0.01
 
 
 def score_rows(experiment: str, runs: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """One row per run and trial, in the order of the runs, which are those of the experiment's description."""
+    """One row per run and trial, in the order of the runs, which are those of the experiment's description.
+
+    If the true labels of some points are not known, all rows have the columns of `WITHOUT_TRUTH`.
+    """
+    rows, labellings = [], Labellings()
     for run in runs:
         with reading(Path(run["scores"])) as scores:
             for trial in Block.parse(run["block"]).trials:
                 values = scores.facts(trial)["scores"]
-                yield {
-                    "experiment": experiment,
-                    **{key: run[key] for key in ("dataset", "n", "m")},
-                    "trial": trial,
-                    **{key: run[key] for key in ("method", "label", "full_data")},
-                    **({"setting": json.dumps(run["setting"])} if "setting" in run else {}),
-                    **{key: _rounded(key, values[key]) for key in COLUMNS},
-                }
+                row = _row(experiment, run, trial, values)
+                if scores.has(trial, "labels"):
+                    row |= {"sizes": " ".join(map(str, values["sizes"])), "eigengap": _rounded("", values["eigengap"])}
+                    row["share_uncoded"] = _rounded("", values["n_uncoded"] / run["n"])
+                    labellings.add(row, scores.array(trial, "labels"), scores.array(trial, "origin"))
+                rows.append(row)
+    labellings.fill_in_agreement()
+    more = WITHOUT_TRUTH if any("sizes" in row for row in rows) else ()
+    yield from ({**row, **{key: row.get(key) for key in more}} for row in rows)
+
+
+def _row(experiment: str, run: Mapping[str, Any], trial: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "experiment": experiment,
+        **{key: run[key] for key in ("dataset", "n", "m")},
+        "trial": trial,
+        **{key: run[key] for key in ("method", "label", "full_data")},
+        **({"setting": json.dumps(run["setting"])} if "setting" in run else {}),
+        **{key: _rounded(key, values[key]) for key in COLUMNS},
+    }
 
 
 def read_table(path: Path) -> list[dict[str, str]]:

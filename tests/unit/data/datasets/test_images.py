@@ -53,7 +53,7 @@ def test_takes_all_images_if_n_is_their_number(classes, n):
         (18, {"classes": [7, 1]}, "n=18 needs 9 images of each class, but class 7 has only 8"),
         (10, {"classes": [4]}, "n=10 needs 10 images of each class, but class 4 has only 9"),
         (16, {}, "n=16 cannot be divided among the 3 classes of these images"),
-        (3, {"pca_on": "subset", "dim": 5}, "dim=5 principal components from 3 images of 12 features; need at most 3"),
+        (3, {"pca_on": "subset", "dim": 5}, "dim=5 principal components from 3 points of 12 features; need at most 3"),
     ],
 )
 def test_refuses_more_images_or_components_than_there_are(n, params, message):

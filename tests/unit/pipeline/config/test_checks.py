@@ -62,7 +62,7 @@ ERRORS = [
     (
         "experiments.line.figures.fig.y",
         "speed",
-        '{at}: "speed" must be one of accuracy, nmi, ari, seconds, cpu_seconds',
+        '{at}: "speed" must be one of accuracy, nmi, ari, seconds, cpu_seconds, eigengap, share_uncoded, agreement',
     ),
     ("experiments.grid.methods", MISSING, "{at}: missing; name the methods to run, or a sweep"),
     ("experiments.grid.trials", MISSING, "{at}: missing"),

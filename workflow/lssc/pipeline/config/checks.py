@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.parts.registry import Component, find, import_problem, names, param_problems, suggest
+from lssc.pipeline.config.own_files import open_problems
 from lssc.pipeline.config.plain import MAX_WHOLE_NUMBER, plain_problems
 from lssc.pipeline.config.shape import shape_problems
 from lssc.pipeline.study.steps import CHAIN, DEFAULT_PARTS, KINDS, WHOLE
@@ -27,6 +28,7 @@ def config_problems(config: Mapping[str, Any]) -> list[str]:
     return (
         plain_problems(config)
         or shape_problems(config)
+        or open_problems(config)
         or _reference_problems(config)
         or [*_sweeps_problems(config), *_amount_problems(config), *_folder_problems(config)]
     )
@@ -166,7 +168,7 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
         swept = sum(math.prod(map(len, grid.values())) for grid in entry.get("sweep", {}).values())
         overrides = entry.get("overrides", {}).values()
         trials = max([entry["trials"], *(override.get("trials", 0) for override in overrides)])
-        runs = (len(entry.get("methods", ())) + swept) * len(entry["n"]) * len(entry["m"])
+        runs = (len(entry.get("methods", ())) + swept) * len(entry.get("n", [0])) * len(entry["m"])
         total += (runs := runs * -(-trials // entry.get("block", config["block"])))
         if total > MOST_RUNS:
             return [*problems, f"experiments.{id}: {runs:,} runs; all experiments together may have {MOST_RUNS:,}"]

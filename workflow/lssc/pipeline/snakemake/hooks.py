@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -43,7 +43,7 @@ def prepare(workflow: Any, study: Study) -> None:
     patches.plan_by_artifacts(workflow, partial(_is_own, workflow))
 
 
-def start(workflow: Any, study: Study, config: Mapping[str, Any]) -> None:
+def start(workflow: Any, study: Study) -> None:
     """Patch Snakemake's scheduler and executor, and note what the display and the archive need."""
     patches.lift_rate_limit(workflow)
     if not workflow.local_exec:
@@ -54,7 +54,7 @@ def start(workflow: Any, study: Study, config: Mapping[str, Any]) -> None:
             patches.report_slurm_submission(workflow)
             patches.give_up_lost_jobs(workflow, known_slurm_jobs)
     _inform_display(workflow, study)
-    _keep_config(study, config)
+    _keep_config(study)
 
 
 def limits(workflow: Any) -> Limits:
@@ -198,6 +198,6 @@ def _inform_display(workflow: Any, study: Study) -> None:
     facts.expected_seconds.update({job.jobid: _expected(study, job) for job in workflow.dag.needrun_jobs()})
 
 
-def _keep_config(study: Study, config: Mapping[str, Any]) -> None:
+def _keep_config(study: Study) -> None:
     """Keep the config for the archive: no score depends on figures, so no provenance has them."""
-    write_text(Path(study.results) / LAST_CONFIG, json.dumps(config, indent=2) + "\n")
+    write_text(Path(study.results) / LAST_CONFIG, json.dumps(study.config, indent=2) + "\n")

@@ -95,6 +95,7 @@ REDUCED = Cost(lambda z: (24 * z.n + 4 * z.shard) * z.F, lambda z: 1e-10 * z.F**
 # Class of each part that is not of class LANDMARKS.
 PARTS = {
     "synthetic": LIGHT,
+    "file": LIGHT,
     "all": LIGHT,
     "uniform": LIGHT,
     "farthest_first": ROUNDS,

@@ -26,8 +26,8 @@ def generate_data(trial: Trial) -> Record:
         X = replace(points.X, blocks=map(scaled, timed_blocks(points.X.blocks, spent)))
     else:
         X = scaled(points.X)
-    origin = {} if points.origin is None else {"origin": points.origin}
-    return Record({"X": X, "labels": points.labels, **origin}, spent)
+    optional = {"labels": points.labels, "origin": points.origin}
+    return Record({"X": X, **{name: array for name, array in optional.items() if array is not None}}, spent)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,21 @@ from typing import Any
 
 from lssc.errors import ConfigError
 from lssc.pipeline.config.checks import config_problems, part_entries
+from lssc.pipeline.config.own_files import fill_in, leave_out_all
 from lssc.pipeline.study.model import Collection, Dataset, Experiment, Method, Part, Study
 from lssc.pipeline.study.sizes import study_problems
 
 
 def load(config: Mapping[str, Any]) -> Study:
-    """The study a config describes; ConfigError lists every problem, before anything runs."""
+    """The study a config describes; ConfigError lists every problem, before anything runs.
+
+    The study's own config is filled in: it has all sizes, and the content of own files.
+    """
+    config = leave_out_all(config)
     if problems := config_problems(config):
+        raise ConfigError(problems)
+    config, problems = fill_in(config)
+    if problems:
         raise ConfigError(problems)
     study = _study(config)
     if problems := study_problems(study):

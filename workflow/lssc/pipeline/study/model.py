@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from lssc.data.datasets.file import points_file
 from lssc.parts.registry import find
 from lssc.pipeline.study.blocks import Block, blocks
 from lssc.pipeline.study.paths import Paths
@@ -97,6 +98,16 @@ class Dataset:
     def collection(self) -> str | None:
         """The image collection it draws from, if any."""
         return self.generator.params.get("collection")
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the true classes are known; a file of one's own may have none."""
+        return self.generator.params.get("labels") != "none"
+
+    @property
+    def own_files(self) -> list[str]:
+        """The files of one's own that it reads."""
+        return [str(path) for path in points_file(self.generator.params).paths] if self.generator.name == "file" else []
 
     @property
     def reduction(self) -> dict[str, Any] | None:

@@ -48,6 +48,11 @@ def features_of(study: Study, dataset: str) -> list[str]:
     return [study.paths.reduced.format(**known, reduction=data.reduction_slug)]
 
 
+def own_files_of(study: Study, dataset: str) -> list[str]:
+    """The files of one's own that a dataset's trials are drawn from."""
+    return study.datasets[dataset].own_files
+
+
 def data_recipe(study: Study, dataset: str, n: int, block: str) -> str:
     data = study.datasets[dataset]
     part = data.generator.as_dict()

@@ -11,6 +11,9 @@ from lssc.pipeline.study.model import Dataset, Experiment, Method, Study
 from lssc.pipeline.study.recipes import compare_recipe, figures_recipe, pictures_recipe
 from lssc.pipeline.study.results import STEP_TIMES, compared_files, pictured_files
 
+# Quantities of figures that need true labels, and that only points without them have.
+NEED_TRUTH, WITHOUT_TRUTH = ("accuracy", "nmi", "ari"), ("eigengap", "share_uncoded", "agreement")
+
 
 def study_problems(study: Study) -> list[str]:
     """One line per problem of the experiments to run, and of what any experiment draws and compares."""
@@ -39,6 +42,20 @@ def _size_problems(study: Study, experiment: Experiment) -> Iterator[str]:
                 yield f"{at}.n: {problem}"
             yield from _method_problems(experiment, method, n, dataset.n_clusters)
     yield from _figure_problems(experiment)
+    yield from _truth_problems(study, experiment)
+
+
+def _truth_problems(study: Study, experiment: Experiment) -> Iterator[str]:
+    """Figures and sweeps that need true labels which no dataset of the experiment has, or has instead."""
+    at, known = f"experiments.{experiment.id}", [study.datasets[id].has_labels for id in experiment.datasets]
+    if experiment.is_sweep and not all(known):
+        unlabelled = next(id for id in experiment.datasets if not study.datasets[id].has_labels)
+        yield f"{at}.sweep: chooses by accuracy, but dataset {unlabelled!r} has no labels; name them by its generator"
+    for figure, entry in experiment.figures.items():
+        if entry["y"] in NEED_TRUTH and not any(known):
+            yield f"{at}.figures.{figure}.y: {entry['y']} needs labels, which the points do not have; use agreement"
+        if entry["y"] in WITHOUT_TRUTH and all(known):
+            yield f"{at}.figures.{figure}.y: {entry['y']} is for points without labels; use accuracy"
 
 
 def _method_problems(experiment: Experiment, method: Method, n: int, n_clusters: int) -> Iterator[str]:
@@ -143,7 +160,9 @@ def _images_problems(study: Study, dataset: Dataset) -> list[str]:
 
 
 def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
-    """Why a dataset cannot give n points."""
+    """Why a dataset cannot give n points; files of one's own were checked when config was filled in."""
+    if dataset.own_files:
+        return None
     K = dataset.n_clusters
     images = study.collections.get(dataset.collection or "")
     if images and n > images.size:
