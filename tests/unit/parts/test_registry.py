@@ -18,6 +18,9 @@ NESTED = ", not text: write nested values without quotes, in a file for --config
     ("hint", "value", "problem"),
     [
         (int, 3, None),
+        (int, 2**63 - 1, None),
+        (int, 2**63, "must be below 2**63, for compiled code"),
+        (int, -(10**30), "must be below 2**63, for compiled code"),
         (int, True, "must be a whole number"),
         (int, 3.0, "must be a whole number"),
         (int, "3", "must be a whole number" + NESTED),
@@ -138,7 +141,7 @@ def test_all_parameter_problems_are_reported(params, problems):
     assert param_problems(EXAMPLE, params, {}) == problems
 
 
-def test_given_arguments_reach_only_the_functions_that_want_them():
+def test_supplied_arguments_reach_only_functions_that_have_them():
     plain = Component("selector", "plain", lambda X, *, lam=1: (X, lam), lambda: None)
     assert plain(5, lam=2, rng="rng", n_clusters=3, features="features") == (5, 2)
     assert EXAMPLE(5, lam=2, rng="rng", n_clusters=3) == (5, 2, 4, 2, "rng")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 # Free text: it never becomes part of a path.
 Text = NewType("Text", str)
-LARGEST_FLOAT = sys.float_info.max
+LARGEST_FLOAT, LARGEST_INT = sys.float_info.max, 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ def value_problem(hint: Any, value: Any, sizes: Mapping[str, int]) -> str | None
         return None if value in choices else f"must be one of {', '.join(map(repr, choices))}"
     if get_origin(hint) is tuple:
         return _list_problem(get_args(hint)[0], value, sizes)
+    if hint is int and _is_a(hint, value) and not -LARGEST_INT <= value <= LARGEST_INT:
+        return "must be below 2**63, for compiled code"
     if _is_a(hint, value):
         return None
     return f"must be {_PLAIN[hint]}{text_hint(hint, value)}"
