@@ -11,17 +11,17 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 
+from digits import MISSING, digits
+from estimators import estimators
 from lssc.metrics import scores
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.registry import find
 from lssc.parts.seeding import rng_for
 from lssc.parts.timing import timed
-from lssc.pipeline.store.artifacts import reading
 from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
 from peers import (
     LAM,
@@ -37,7 +37,6 @@ from peers import (
     sklearn_kmeans,
 )
 
-REPO = Path(__file__).parents[1]
 M = sized(300, 30)
 REPEATS = sized(7, 2)
 SAMPLE = sized(1000, 100)
@@ -52,22 +51,10 @@ def lasso() -> Iterator[Row]:
     X, _ = points(sized(15_000, 500))
     for case, m in {"m300": M, "m1000": sized(1000, 60)}.items():
         yield from _lasso_case(case, X, m, LAM)
-    digits = _digits()
-    if digits is None:
-        note = "skipped: no features of digits; pass a data.h5 of the pipeline by --mnist"
-        yield row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST scattering features", note=note)
+    if (found := digits()) is None:
+        yield row("mnist", "lasso", "cpu_seconds", np.nan, n=0, size="MNIST scattering features", note=MISSING)
     else:
-        yield from _lasso_case("mnist", digits, sized(500, 60), 5.0, "MNIST scattering features, ")
-
-
-def _digits() -> np.ndarray | None:
-    """Features of 8,000 digits from an artifact: that of --mnist, or one of a run in this folder."""
-    path = os.environ.get("BENCH_MNIST")
-    artifacts = [Path(path)] if path else sorted(REPO.glob("results/mnist/n8000/*/data.h5"))
-    if not artifacts:
-        return None
-    with reading(artifacts[0]) as file:
-        return file.array(file.trials[0], "X")[: sized(8000, 300)]
+        yield from _lasso_case("mnist", found[0], sized(500, 60), 5.0, "MNIST scattering features, ")
 
 
 def _lasso_case(case: str, X: np.ndarray, m: int, lam: float, name: str = "") -> Iterator[Row]:
@@ -261,7 +248,7 @@ def overhead() -> Iterator[Row]:
 # Name -> function; each part runs in a process of its own.
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     part.__name__: part
-    for part in (lasso, threads, omp, kmedoids, kmeans, farthest_first, admm, stages, methods, overhead)
+    for part in (lasso, threads, omp, kmedoids, kmeans, farthest_first, admm, stages, methods, estimators, overhead)
 }
 
 if __name__ == "__main__":

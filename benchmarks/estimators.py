@@ -1,0 +1,135 @@
+"""FSC as users call it: what `fit` adds to its parts, and accuracy, time and memory beside other clusterers.
+
+`python benchmarks/estimators.py DATA PEER` measures one of them in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from digits import MISSING, digits
+from lssc.metrics import scores
+from lssc.parts.timing import timed
+from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
+from peers import LAM, fsc_uniform
+
+M = sized(300, 30)
+# n of the overhead, with the repeats of each.
+OVERHEAD = sized({15_000: 25, 60_000: 9}, {300: 2})
+SYNTHETIC = sized((3_600, 15_000), (300,))
+# Wall seconds after which a clusterer is stopped, and after which it is not run again.
+MAX_SECONDS, ENOUGH_SECONDS = 100.0, 10.0
+MAX_RUNS = sized(5, 1)
+# Points of a first run, which imports and compiles.
+WARM_UP_POINTS = 200
+
+
+def fsc(X: np.ndarray, K: int, m: int, lam: float, seed: int) -> np.ndarray:
+    from lssc import FSC
+
+    return FSC(K, n_landmarks=m, lam=lam, random_state=seed).fit_predict(X)
+
+
+def spectral(X: np.ndarray, K: int, m: int, lam: float, seed: int) -> np.ndarray:
+    from sklearn.cluster import SpectralClustering
+
+    return SpectralClustering(K, affinity="nearest_neighbors", random_state=seed).fit_predict(X)
+
+
+def kmeans(X: np.ndarray, K: int, m: int, lam: float, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    return KMeans(K, n_init=10, random_state=seed).fit_predict(X)
+
+
+def umap_hdbscan(X: np.ndarray, K: int, m: int, lam: float, seed: int) -> np.ndarray:
+    """UMAP with the settings that its authors advise for clustering; HDBSCAN finds the number of clusters itself."""
+    from sklearn.cluster import HDBSCAN
+    from umap import UMAP
+
+    vectors = UMAP(n_neighbors=30, min_dist=0.0, random_state=seed).fit_transform(X)
+    return HDBSCAN(min_cluster_size=max(5, len(X) // 50), copy=True).fit_predict(vectors)
+
+
+PEERS: dict[str, Callable[..., np.ndarray]] = {
+    "FSC": fsc,
+    "SpectralClustering (scikit-learn)": spectral,
+    "KMeans (scikit-learn)": kmeans,
+    "UMAP + HDBSCAN": umap_hdbscan,
+}
+
+
+def estimators() -> Iterator[Row]:
+    yield from overhead()
+    for data in (*map(str, SYNTHETIC), "digits"):
+        if data == "digits" and digits() is None:
+            yield row("digits", "FSC", "cpu_seconds", np.nan, n=0, size="MNIST scattering features", note=MISSING)
+            return
+        for peer in PEERS:
+            rows = in_own_process("estimators.py", data, peer, timeout=MAX_SECONDS)
+            print(f"  {peer}, {data}: {'stopped' if rows is None else 'done'}", file=sys.stderr)
+            n = int(data) if data.isdigit() else 8000
+            yield from rows or [row(data, peer, "cpu_seconds", np.nan, n=n, note=f"stopped after {MAX_SECONDS:g} s")]
+
+
+def overhead() -> Iterator[Row]:
+    """`FSC.fit`, which also checks the points and scales them, and the sum of its parts on the scaled points."""
+    from lssc import FSC
+
+    for n, repeats in OVERHEAD.items():
+        X, _ = points(n)
+        model = FSC(N_CLUSTERS, n_landmarks=M, lam=LAM, random_state=0)
+        functions = {
+            "sum of its parts": lambda X=X: fsc_uniform(X, M, 0, Clock()),
+            "FSC.fit": lambda X=X, model=model: model.fit(X),
+        }
+        for name, seconds in in_turn(functions, repeats).items():
+            yield row(f"overhead{n}", name, "cpu_seconds", seconds, n=n, size=f"D=16, n={n:,}, m={M}, λ={LAM:g}")
+
+
+def one_estimator(data: str, peer: str) -> Iterator[Row]:
+    """Runs with different random choices; memory is that of the process after the first."""
+    X, truth, setting, size = load_points(data)
+    PEERS[peer](X[:: len(X) // WARM_UP_POINTS + 1], **setting, seed=0)
+    wall, cpu, accuracies, peak, predicted = [], [], [], 0.0, truth
+    while len(wall) < MAX_RUNS and sum(wall) < ENOUGH_SECONDS:
+        start = time.perf_counter()
+        predicted, spent = timed(PEERS[peer], X, **setting, seed=len(wall))
+        wall.append(time.perf_counter() - start)
+        cpu.append(spent["cpu_seconds"])
+        peak = peak or spent["peak_mb"]
+        accuracies.append(scores(truth, predicted)["accuracy"])
+    note = _umap_note(predicted) if peer == "UMAP + HDBSCAN" else ""
+    quantities = {"accuracy": accuracies, "cpu_seconds": cpu, "seconds": wall, "peak_mb": peak}
+    for quantity, values in quantities.items():
+        yield row(data, peer, quantity, values, n=len(X), size=size, note=note)
+
+
+def _umap_note(labels: np.ndarray) -> str:
+    noise = f"{np.mean(labels < 0):.0%} of the points in none"
+    return f"umap-learn {metadata.version('umap-learn')}; {labels.max() + 1} clusters, {noise}"
+
+
+def load_points(data: str) -> tuple[np.ndarray, np.ndarray, dict[str, Any], str]:
+    """Points at unit norm, their classes, the parameters of the methods, and the case in words."""
+    if data == "digits":
+        X, truth = digits()
+        K, m, lam, name = len(np.unique(truth)), sized(500, 30), 5.0, "MNIST scattering features"
+    else:
+        X, truth = points(int(data))
+        K, m, lam, name = N_CLUSTERS, M, LAM, "synthetic points"
+    size = f"{name}, D={X.shape[1]}, n={len(X):,}, K={K}; FSC with m={m}, λ={lam:g}"
+    return X, truth, {"K": K, "m": m, "lam": lam}, size
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(json.dumps(list(one_estimator(*sys.argv[1:]))))
