@@ -26,7 +26,7 @@ help:
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores;"
 	@echo "            this runs the code in the archive: checksums show damage, not who made it"
 	@echo "make lint   the checks that CI runs"
-	@echo "make bench  speed, accuracy and memory beside other libraries, in about 25 minutes, to docs/benchmarks.md"
+	@echo "make bench  speed, accuracy and memory beside other libraries, in about 30 minutes, to docs/benchmarks.md"
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
@@ -115,7 +115,7 @@ lint: $(READY)
 	@large=$$(git ls-files -z | xargs -0 -r ls -ld 2>/dev/null | awk '$$5 > 1000000 {print $$5, $$NF}'); \
 		test -z "$$large" || { echo "files over 1 MB do not belong in git: $$large" >&2; exit 1; }
 
-# MNIST=data.h5 gives features of digits where no run of experiment `mnist` lies in results.
+# MNIST=data.h5 gives features of digits; without it, those of experiment `mnist` are used, or made here once.
 bench: $(COMPILED)
 	$(ON_PATH) python benchmarks/run.py $(if $(MNIST),--mnist "$$MNIST")
 

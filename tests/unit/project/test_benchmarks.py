@@ -18,7 +18,9 @@ from measure import COLUMNS, in_turn, row
 from page import BOUNDS, STAGES, Results, page, read_kept, write_page
 from peers import farthest_first_plainly, lasso_peers, lasso_quality, omp_one_by_one
 
-MADE = {part: {"seconds": 30.0, "with": "a machine"} for part in ("lasso", "stages", "methods", "overhead")}
+MADE = {
+    part: {"seconds": 30.0, "with": "a machine"} for part in ("lasso", "stages", "methods", "estimators", "overhead")
+}
 
 
 def made_up_rows(spams=5.0):
@@ -37,6 +39,12 @@ def made_up_rows(spams=5.0):
         rows.append(("methods", row("whole", "FSC-uniform", "accuracy", [0.9, 0.95, 0.94], n=n)))
         rows.append(("methods", row("whole", "FSC-uniform", "peak_mb", 512, n=n)))
     rows.append(("methods", row("whole", "SSC-OMP", "cpu_seconds", np.nan, n=3_000, note="stopped after 120 s")))
+    for n, factor in {15_000: 1.01, 60_000: 1.04}.items():
+        for peer, seconds in {"sum of its parts": [2.0, 3.0], "FSC.fit": [2.0 * factor, 3.0]}.items():
+            rows.append(("estimators", row(f"overhead{n}", peer, "cpu_seconds", seconds, n=n, size=f"n={n:,}")))
+    for peer, note in {"FSC": "", "UMAP + HDBSCAN": "7 clusters"}.items():
+        for quantity, value in {"accuracy": [0.9, 0.8], "cpu_seconds": 4, "seconds": 5, "peak_mb": 200}.items():
+            rows.append(("estimators", row("3600", peer, quantity, value, n=3600, size="n=3,600", note=note)))
     rows.append(("overhead", row("run", "2 cores", "seconds", 70, n=0, size="landmarks")))
     rows.append(("overhead", row("run", "2 cores", "core_seconds_over_work", 1.4, n=0, size="landmarks")))
     return pd.DataFrame([{"part": part, **values} for part, values in rows], columns=list(COLUMNS))
@@ -53,6 +61,9 @@ def test_page_reports_measured_ratios():
     assert "skipped: none here" in text
     assert "stopped after 120 s" in text
     assert "| embedding | 2 | 20% | 12 | 20% | 6.0 |" in text
+    assert "| `FSC.fit` over the sum of its parts, n = 15,000 and more | ≤ 1.05 times | 1.04 times | |" in text
+    assert "| FSC.fit | 2.02 | 2.51 | 49% | 2 | 1.01 | |" in text
+    assert "| UMAP + HDBSCAN | 0.85 | 4 | 5 | 200 | 2 | 7 clusters |" in text
 
 
 def test_kept_page_matches_kept_rows():
