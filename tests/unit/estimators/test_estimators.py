@@ -76,7 +76,7 @@ def test_keeps_results_of_every_step(estimator, X):
     assert model.singular_values_.shape == (3,)
     assert model.cluster_centers_.shape == (3, 3)
     assert set(model.seconds_) == {"selector", "coder", "embedder", "clusterer"}
-    assert not hasattr(clone(estimator).set_params(keep_codes=False).fit(X), "codes_")
+    assert not hasattr(model.set_params(keep_codes=False).fit(X), "codes_")
 
 
 @every_estimator

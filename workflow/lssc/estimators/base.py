@@ -132,6 +132,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
         self.n_iter_, self.inertia_ = clusters.info["n_iter"], clusters.info["inertia"]
         self._projection = embedding.projection
+        vars(self).pop("codes_", None)
         if self.keep_codes:
             self.codes_ = codes.matrix
 
