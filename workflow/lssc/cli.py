@@ -1,33 +1,41 @@
-"""The command `lssc`."""
+"""The command `lssc`: a table of its subcommands, one module of `lssc.commands` each."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from pathlib import Path
 
 from lssc.errors import ConfigError, DamagedArtifact, InputError
+
+# Subcommand and module -> its line in `lssc --help`.
+COMMANDS = {
+    "fit": "cluster the points of a file",
+    "predict": "label the points of a file by a model that `lssc fit` saved",
+    "labels": "write the labels of a finished run of the pipeline as CSV files",
+}
+# Packages of the extra `files`; other optional ones belong to `pipeline`.
+FILES_EXTRA = ("h5py", "pyarrow", "skops", "zarr")
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="lssc", description="Large-scale sparse subspace clustering.")
     commands = parser.add_subparsers(dest="command", required=True)
-    labels = commands.add_parser("labels", help="write the labels of a finished run as CSV files")
-    labels.add_argument("experiment", help="an experiment of the last run, such as landmarks")
-    labels.add_argument("methods", nargs="*", help="its methods; all if none is named")
-    labels.add_argument("--results", type=Path, default=Path("results"), help="the results folder (default: results)")
-    labels.add_argument("--out", type=Path, help="folder of the CSV files (default: labels in the experiment's folder)")
+    for name, summary in COMMANDS.items():
+        module = importlib.import_module(f"lssc.commands.{name}")
+        command = commands.add_parser(name, help=summary, description=module.__doc__)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
     args = parser.parse_args(arguments)
     try:
-        # Reading artifacts needs the pipeline's packages, which `lssc --help` does not.
-        from lssc.report.labels import write_labels
-
-        for path in write_labels(args.results, args.experiment, args.methods, args.out):
-            print(path)
+        args.run(args)
     except ModuleNotFoundError as error:
-        sys.exit(f"lssc {args.command} needs the package {error.name!r}; install it with: pip install 'lssc[pipeline]'")
+        extra = "files" if (error.name or "").partition(".")[0] in FILES_EXTRA else "pipeline"
+        sys.exit(f"lssc {args.command} needs the package {error.name!r}; install it with: pip install 'lssc[{extra}]'")
     except (ConfigError, DamagedArtifact, InputError, OSError) as error:
         sys.exit(f"lssc {args.command}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,12 @@ import base64
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lssc.pipeline.store.files import read_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Pixels per inch of a figure file and of a page.
 FILE_DPI, PAGE_DPI = 200, 96
@@ -26,9 +30,23 @@ class Inlined:
 
 def inlined(path: Path) -> Inlined:
     """A PNG as lossless WebP in 128 colours: a quarter of its size."""
+    return _as_webp(io.BytesIO(read_bytes(path)))
+
+
+def inlined_figure(figure: Figure) -> Inlined:
+    """A figure of matplotlib, which is closed."""
+    import matplotlib.pyplot as plt
+
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=FILE_DPI)
+    plt.close(figure)
+    return _as_webp(png)
+
+
+def _as_webp(png: io.BytesIO) -> Inlined:
     from PIL import Image
 
-    with Image.open(io.BytesIO(read_bytes(path))) as file:
+    with Image.open(png) as file:
         image = file.convert("RGB")
     width, height = (max(1, side * PAGE_DPI // FILE_DPI) for side in image.size)
     image.thumbnail((WEBP_SIDE, WEBP_SIDE))

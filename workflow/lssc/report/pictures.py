@@ -123,12 +123,12 @@ def draw_embedding(trials: Sequence[PicturedTrial], rng: np.random.Generator) ->
     figure, panels = plt.subplots(1, len(trials), figsize=(3.3 * len(trials), 3.6), squeeze=False)
     palette = sns.color_palette("colorblind", 10)
     for axes, trial in zip(panels.flat, trials, strict=True):
-        plane = _plane(trial.vectors)
-        some = np.sort(rng.permutation(len(plane))[:MOST_POINTS])
+        flat = plane(trial.vectors)
+        some = np.sort(rng.permutation(len(flat))[:MOST_POINTS])
         wrong = trial.truth[some] != trial.clusters[some]
         colours = np.array(palette)[trial.truth[some] % 10]
-        axes.scatter(*plane[some[~wrong]].T, c=colours[~wrong], s=4, alpha=0.5, linewidths=0)
-        axes.scatter(*plane[some[wrong]].T, c=colours[wrong], s=14, marker="x", linewidths=0.9)
+        axes.scatter(*flat[some[~wrong]].T, c=colours[~wrong], s=4, alpha=0.5, linewidths=0)
+        axes.scatter(*flat[some[wrong]].T, c=colours[wrong], s=14, marker="x", linewidths=0.9)
         axes.set_title(as_text(f"{trial.label}: {(trial.truth == trial.clusters).mean():.3f}"), fontsize="medium")
         axes.set(xticks=[], yticks=[], xlabel="first direction", ylabel="second" if axes is panels.flat[0] else "")
     names = map(as_text, trials[0].names)
@@ -141,7 +141,7 @@ def draw_embedding(trials: Sequence[PicturedTrial], rng: np.random.Generator) ->
     return figure
 
 
-def _plane(vectors: Array) -> Array:
+def plane(vectors: Array) -> Array:
     """Coordinates along the two directions of largest variance."""
     # One cluster has one coordinate; the second is zero.
     centred = np.pad(vectors - vectors.mean(axis=0), [(0, 0), (0, max(0, 2 - vectors.shape[1]))])
