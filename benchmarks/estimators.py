@@ -112,11 +112,17 @@ def one_estimator(data: str, peer: str) -> Iterator[Row]:
         wall.append(time.perf_counter() - start)
         cpu.append(spent["cpu_seconds"])
         peak = peak or spent["peak_mb"]
-        accuracies.append(scores(truth, predicted)["accuracy"])
+        accuracies.append(share_right(truth, predicted))
     note = _umap_note(predicted) if peer == "UMAP + HDBSCAN" else ""
     quantities = {"accuracy": accuracies, "cpu_seconds": cpu, "seconds": wall, "peak_mb": peak}
     for quantity, values in quantities.items():
         yield row(data, peer, quantity, values, n=len(X), size=size, note=note)
+
+
+def share_right(truth: np.ndarray, predicted: np.ndarray) -> float:
+    """Accuracy, with points in no cluster (-1) counted as errors."""
+    inside = predicted >= 0
+    return scores(truth[inside], predicted[inside])["accuracy"] * float(inside.mean()) if inside.any() else 0.0
 
 
 def _umap_note(labels: np.ndarray) -> str:
