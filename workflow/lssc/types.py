@@ -145,11 +145,17 @@ class Codes:
 
 @dataclass(frozen=True)
 class Projection:
-    """Maps the code c of any point to coordinates: |c| / sqrt(|c|'weights) times `basis` (m x K)."""
+    """Maps the code c of any point to coordinates: a / sqrt(a'weights) times `basis` (m x coordinates).
+
+    a holds the `top` largest |c| (all if 0) to the `power`, each times the `landmark_scale` of its landmark, if any.
+    """
 
     weights: Array
     basis: Array
     scale_rows: bool
+    top: int = 0
+    power: float = 1.0
+    landmark_scale: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -166,9 +172,25 @@ class Embedding:
 
 
 @dataclass(frozen=True)
+class Subspaces:
+    """An affine subspace of dimension d for each cluster: x = mean + basis z + noise.
+
+    `variances` (K x d) are those of the coordinates z, `noise` (K) is the mean variance on the other axes, `counts` (K)
+    the points of each cluster.
+    """
+
+    means: Array
+    bases: Array
+    variances: Array
+    noise: Array
+    counts: Array
+
+
+@dataclass(frozen=True)
 class Clusters:
-    """A cluster for every point, counted from zero, and the centres (K x coordinates) if there are any."""
+    """A cluster for every point, counted from zero, with the centres (K x coordinates) or subspaces, if any."""
 
     labels: IndexArray
     info: Info
     centres: Array | None = None
+    subspaces: Subspaces | None = None

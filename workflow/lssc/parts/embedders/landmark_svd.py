@@ -40,29 +40,63 @@ def embed_landmark_svd(
     `gram` takes the eigenvectors of the m x m matrix |C| D^-1 |C|' (exact, cheap for small m), `svd` a truncated SVD,
     `auto` the first up to m = `gram_up_to`.
     """
-    A, weights = normalised_codes(codes)
-    use_gram = solver == "gram" or (solver == "auto" and A.shape[1] <= gram_up_to)
-    U, values = (_top_by_gram if use_gram else _top_by_svd)(A, n_clusters, rng)
-    vectors = A @ U
-    del A
-    signs = column_signs(vectors)
-    vectors = vectors * signs
+    weights = select_coefficients(codes)
+    return embed_weights(weights, n_clusters, scale_rows=scale_rows, solver=solver, gram_up_to=gram_up_to, rng=rng)
+
+
+def embed_weights(
+    weights: sparse.csr_matrix,
+    k: int,
+    *,
+    value_power: float = 0.0,
+    scale_rows: bool,
+    solver: Literal["auto", "gram", "svd"] = "auto",
+    gram_up_to: int = 3000,
+    rng: np.random.Generator,
+) -> Embedding:
+    """Steps 3 to 5 for nonnegative weights (n x m) in place of |C|': k vectors, times singular values to a power.
+
+    The weights are scaled in place.
+    """
+    n_uncoded = int((np.diff(weights.indptr) == 0).sum())
+    sums = scale_points(weights)
+    use_gram = solver == "gram" or (solver == "auto" and weights.shape[1] <= gram_up_to)
+    U, values = (_top_by_gram if use_gram else _top_by_svd)(weights, k, rng)
+    vectors = weights @ U
+    columns = column_signs(vectors) * (values**value_power if value_power else 1.0)
+    vectors = vectors * columns
     if scale_rows:
         vectors = unit_rows(vectors)
-    info = {"n_uncoded": int((np.diff(codes.indptr) == 0).sum())}
-    return Embedding(vectors, values, info, Projection(weights, U * signs, scale_rows))
+    return Embedding(vectors, values, {"n_uncoded": n_uncoded}, Projection(sums, U * columns, scale_rows))
 
 
 def project_codes(codes: sparse.csr_matrix, projection: Projection) -> Array:
     """Coordinates of new points in an embedding by landmarks, from their codes by the same landmarks."""
-    vectors = normalised_codes(codes, projection.weights)[0] @ projection.basis
+    A = select_coefficients(codes, top=projection.top, power=projection.power)
+    if projection.landmark_scale is not None:
+        A.data *= projection.landmark_scale[A.indices]
+    scale_points(A, projection.weights)
+    vectors = A @ projection.basis
     return unit_rows(vectors) if projection.scale_rows else vectors
 
 
-def normalised_codes(codes: sparse.csr_matrix, weights: Array | None = None) -> tuple[sparse.csr_matrix, Array]:
-    """D^-1/2 |C|' with points as rows (n x m), D = diag(|C|' weights), and the weights: |C| 1 if none are given."""
+def select_coefficients(codes: sparse.csr_matrix, *, top: int = 0, power: float = 1.0) -> sparse.csr_matrix:
+    """Each point's `top` largest |c| to a power; all if `top` is 0."""
+    indptr, indices, data = codes.indptr, codes.indices, codes.data
+    if top:
+        # Imported on use: Numba takes half a second to load.
+        from lssc.kernels.codes import keep_largest
+
+        indptr, indices, data = keep_largest(indptr, indices, data, top)
+    magnitudes = np.abs(data)
+    if power != 1:
+        magnitudes **= power
     # Share the codes' index arrays, which take a gigabyte for ten million points.
-    A = sparse.csr_matrix((np.abs(codes.data), codes.indices, codes.indptr), shape=codes.shape)
+    return sparse.csr_matrix((magnitudes, indices, indptr), shape=codes.shape)
+
+
+def scale_points(A: sparse.csr_matrix, weights: Array | None = None) -> Array:
+    """Scale the rows of A in place to D^-1/2 A, D = diag(A weights). Returns the weights: A'1 if none are given."""
     if weights is None:
         weights = np.asarray(A.sum(axis=0)).ravel()
     degree = A @ weights
@@ -71,7 +105,7 @@ def normalised_codes(codes: sparse.csr_matrix, weights: Array | None = None) -> 
     for block in _row_blocks(A):
         start, stop = A.indptr[[block.start, block.stop]]
         A.data[start:stop] *= np.repeat(1 / np.sqrt(degree[block]), np.diff(A.indptr[block.start : block.stop + 1]))
-    return A, weights
+    return weights
 
 
 def _row_blocks(A: sparse.csr_matrix) -> list[slice]:

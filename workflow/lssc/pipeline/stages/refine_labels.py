@@ -6,7 +6,9 @@ from lssc.pipeline.trials import Trial, run_stage
 
 def refine_labels(trial: Trial) -> Record:
     labels = trial.array("labels", "labels", rows=trial.n)
-    clusters, spent = trial.run_part(trial.rows("data", "X"), labels, rng=trial.rng("refined", trial.part.name))
+    vectors = trial.array("embedding", "vectors", rows=trial.n)
+    rng = trial.rng("refined", trial.part.name)
+    clusters, spent = trial.run_part(trial.rows("data", "X"), labels, vectors=vectors, rng=rng)
     return Record({"labels": clusters.labels}, {**clusters.info, **spent})
 
 

@@ -38,7 +38,7 @@ CHAIN = (
     Step("code_points", "coder", "code", ("data", "landmarks"), "codes"),
     Step("embed_points", "embedder", "embed", ("codes",), "embedding"),
     Step("cluster_points", "clusterer", "cluster", ("embedding",), "labels"),
-    Step("refine_labels", "refiner", "refine", ("data", "labels"), "refined", optional=True),
+    Step("refine_labels", "refiner", "refine", ("data", "embedding", "labels"), "refined", optional=True),
 )
 # A whole method goes from points to labels in one step.
 WHOLE = Step("apply_method", "method", "apply", ("data",), "clusters")

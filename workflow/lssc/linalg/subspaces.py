@@ -1,0 +1,172 @@
+"""Affine subspaces fitted to clusters: moments of the clusters, principal axes, squared distances of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lssc.linalg.scaling import column_signs
+from lssc.types import Array, IndexArray, Rows, Subspaces
+
+# Numbers in a block of points and of their coordinates (16 MB in single precision).
+NUMBERS_PER_BLOCK = 2**22
+# Least share of a residual that leverage leaves: a point that alone spans an axis has leverage 1.
+MIN_UNEXPLAINED = 0.05
+
+
+@dataclass
+class Moments:
+    """Counts (K), sums (K x D) and second moments (K x D x D) of the points of each cluster."""
+
+    counts: Array
+    sums: Array
+    squares: Array
+
+    @classmethod
+    def zero(cls, n_clusters: int, dim: int) -> Moments:
+        return cls(np.zeros(n_clusters), np.zeros((n_clusters, dim)), np.zeros((n_clusters, dim, dim)))
+
+    def add(self, points: Array, labels: IndexArray, sign: int = 1) -> None:
+        """Add the points to their clusters, or take them away (sign -1)."""
+        for k in np.unique(labels):
+            members = points[labels == k]
+            self.counts[k] += sign * len(members)
+            self.sums[k] += sign * members.sum(axis=0, dtype=np.float64)
+            self.squares[k] += sign * (members.T @ members)
+
+
+def fit_subspaces(moments: Moments, threshold: float) -> Subspaces:
+    """One affine subspace for each cluster: its mean and its first d principal axes.
+
+    d is the same for all clusters: the mean number of eigenvalues of a cluster's covariance above `threshold` times
+    their mean.
+    """
+    from scipy.linalg import eigh
+
+    K, D = moments.sums.shape
+    counts = np.maximum(moments.counts, 1)
+    means = moments.sums / counts[:, None]
+    variances, axes = np.zeros((K, D)), np.zeros((K, D, D))
+    for k in range(K):
+        covariance = moments.squares[k] / counts[k] - np.outer(means[k], means[k])
+        values, vectors = eigh(covariance)
+        variances[k], axes[k] = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    above = variances > threshold * variances.mean(axis=1, keepdims=True)
+    filled = moments.counts > 1
+    d = max(1, round(above[filled].sum(axis=1).mean())) if filled.any() else 1
+    d = min(d, D)
+    noise = variances[:, d:].mean(axis=1) if d < D else np.zeros(K)
+    return Subspaces(means, np.ascontiguousarray(axes[:, :, :d]), variances[:, :d], noise, moments.counts.copy())
+
+
+def squared_distances(
+    points: Array, subspaces: Subspaces, *, labels: IndexArray | None = None, within: float = 0.0
+) -> Array:
+    """|x - mu_k|^2 - |z|^2 + within s^2 sum_j z_j^2/v_j, z = U_k'(x - mu_k), for every point and cluster (n x K).
+
+    v are the variances of the cluster's coordinates and s^2 the mean noise of all clusters. With within=1 this is s^2
+    times the Mahalanobis distance of probabilistic PCA (Tipping and Bishop 1999); with 0, the distance to the subspace.
+    The precision is that of the points.
+
+    With `labels`, the distance to a point's own cluster is divided by (1 - h)^2, h = 1/n_k + sum_j z_j^2/(n_k v_j) its
+    leverage: approximately the distance to the subspace fitted without the point. Clusters of fewer than two points
+    have no subspace and are infinitely far.
+    """
+    dtype, n = points.dtype, len(points)
+    K, D, d = subspaces.bases.shape
+    stacked = subspaces.bases.transpose(1, 0, 2).reshape(D, K * d).astype(dtype)
+    offsets = np.einsum("kd,kdj->kj", subspaces.means, subspaces.bases).ravel().astype(dtype)
+    coordinates = points @ stacked
+    coordinates -= offsets
+    coordinates *= coordinates
+    coordinates = coordinates.reshape(n, K, d)
+    means = subspaces.means.astype(dtype)
+    distances = np.einsum("nd,nd->n", points, points)[:, None] - 2 * (points @ means.T) + (means**2).sum(axis=1)
+    distances -= coordinates.sum(axis=2)
+    np.maximum(distances, 0, out=distances)
+    if within:
+        distances += within * np.einsum("nkd,kd->nk", coordinates, _inverse(subspaces).astype(dtype))
+    if labels is not None:
+        rows = np.arange(n)
+        distances[rows, labels] /= _unexplained(coordinates[rows, labels], subspaces, labels) ** 2
+    distances[:, subspaces.counts < 2] = np.inf
+    return distances
+
+
+def _inverse(subspaces: Subspaces) -> Array:
+    """s^2 / v (K x d); 0 on axes without variance."""
+    noise = subspaces.noise @ subspaces.counts / max(subspaces.counts.sum(), 1)
+    return np.divide(noise, subspaces.variances, out=np.zeros_like(subspaces.variances), where=subspaces.variances > 0)
+
+
+def _unexplained(squares: Array, subspaces: Subspaces, labels: IndexArray) -> Array:
+    """1 - h of each point, from its squared coordinates in its own cluster."""
+    variances = subspaces.variances[labels]
+    safe = np.where(variances > 0, variances, 1)
+    leverage = (1 + np.where(variances > 0, squares / safe, 0).sum(axis=1)) / np.maximum(subspaces.counts[labels], 1)
+    return np.maximum(1 - leverage, MIN_UNEXPLAINED)
+
+
+def points_per_block(subspaces: Subspaces) -> int:
+    K, D, d = subspaces.bases.shape
+    return max(1, NUMBERS_PER_BLOCK // (D + K * d))
+
+
+@dataclass(frozen=True)
+class CentredRows:
+    """(X - shift) / scale in single precision, read by rows.
+
+    Single precision is three times as fast; shifted and scaled, its squares neither cancel nor overflow.
+    """
+
+    X: Rows
+    shift: Array
+    scale: float
+
+    @classmethod
+    def by_sample(cls, X: Rows, rows: IndexArray) -> CentredRows:
+        """Shifted by the mean of these rows and scaled by their spread."""
+        sample = np.asarray(X[rows], dtype=np.float64)
+        shift = sample.mean(axis=0)
+        spread = float(np.sqrt(np.square(sample - shift).sum(axis=1).mean()))
+        return cls(X, shift, spread if spread > 0 else 1.0)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.X.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(np.float32)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Array:
+        return ((self.X[rows] - self.shift) / self.scale).astype(np.float32)
+
+    def restored(self, subspaces: Subspaces) -> Subspaces:
+        """Subspaces of the centred rows as subspaces of X, with signs fixed."""
+        signs = np.array([column_signs(basis) for basis in subspaces.bases])
+        return Subspaces(
+            subspaces.means * self.scale + self.shift,
+            subspaces.bases * signs[:, None, :],
+            subspaces.variances * self.scale**2,
+            subspaces.noise * self.scale**2,
+            subspaces.counts,
+        )
+
+
+def nearest_subspaces(
+    X: Rows, subspaces: Subspaces, *, labels: IndexArray | None = None, within: float = 0.0
+) -> tuple[IndexArray, float]:
+    """The nearest subspace of each point, and the mean squared distance; leverage is corrected if labels are given."""
+    nearest, total, size = np.empty(len(X), dtype=np.int64), 0.0, points_per_block(subspaces)
+    for start in range(0, len(X), size):
+        block = slice(start, start + size)
+        own = None if labels is None else labels[block]
+        distances = squared_distances(X[block], subspaces, labels=own, within=within)
+        nearest[block] = distances.argmin(axis=1)
+        total += float(distances.min(axis=1).sum(dtype=np.float64))
+    return nearest, total / len(X)

@@ -1,0 +1,132 @@
+"""Refine clusters by affine subspaces: fit one to each cluster, move points to the nearest one, repeat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from lssc.linalg.subspaces import CentredRows, Moments, fit_subspaces, nearest_subspaces, points_per_block
+from lssc.parts.clusterers.kmeans import cluster_kmeans
+from lssc.parts.clusterers.kmeans import warm_up as warm_up_kmeans
+from lssc.parts.params import Above, AtLeast
+from lssc.parts.registry import component
+from lssc.types import Array, Clusters, IndexArray, Rows
+
+# Restarts and iterations of the K-means behind each start.
+KMEANS = {"n_init": 3, "max_iter": 50}
+# Rounds at the first threshold, at each later one, of each start, and at each threshold on all points.
+FIRST_ROUNDS, ROUNDS, START_ROUNDS, FULL_ROUNDS = 10, 3, 3, 2
+# Share of points that change below which the next threshold begins.
+MIN_CHANGED = 1e-4
+# Rows of the points whose moments are added at a time.
+MOMENT_ROWS = 8192
+
+
+@component("refiner", "affine_subspaces", warm_up=warm_up_kmeans, by_rows=True)
+def refine_affine_subspaces(
+    X: Rows,
+    labels: IndexArray,
+    *,
+    n_clusters: int,
+    vectors: Array,
+    starts: Annotated[int, AtLeast(1)] = 3,
+    max_points: Annotated[int, AtLeast(1)] = 20_000,
+    thresholds: tuple[Annotated[float, Above(0)], ...] = (2.0, 1.5, 1.0, 0.7, 0.5),
+    within: Annotated[float, AtLeast(0)] = 1.0,
+    leverage: bool = True,
+    rng: np.random.Generator,
+) -> Clusters:
+    """Minimise the sum over points of min_k |x - mu_k|^2 - |U_k'(x - mu_k)|^2, U_k (D x d) orthonormal.
+
+    1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral coordinates
+       `vectors`; three rounds of fitting and moving each. The start of least distance goes on.
+    2. d, shared by all clusters, is the mean number of eigenvalues of a cluster's covariance above a threshold times
+       their mean. The `thresholds` fall, so that coarse subspaces settle before fine ones.
+    3. All points go to the nearest subspace of the sample; then full rounds at the last two thresholds, in which
+       moments are updated from the points that moved.
+
+    `within` adds that multiple of s^2 sum_j z_j^2/v_j: points far from the mean within the subspace, by its variances
+    v, are far too; s^2 is the noise. `leverage` corrects a point's distance to its own subspace, to which it has
+    contributed; otherwise every point prefers its present cluster. Cost: n D^2 once, n K D d + K D^3 a round; memory
+    n x K numbers beside the points.
+    """
+    rows = np.sort(rng.choice(len(X), min(len(X), max_points), replace=False))
+    centred = CentredRows.by_sample(X, rows)
+    search = _Search(centred[rows], n_clusters, within, leverage)
+    best = search.best_start(labels[rows], vectors[rows], starts, thresholds[0], rng)
+    best = search.fall(best, thresholds)
+    if len(rows) < len(X):
+        subspaces = fit_subspaces(best.moments, thresholds[-1])
+        nearest, _ = nearest_subspaces(centred, subspaces, within=within)
+        nearest[rows] = best.labels
+        search = _Search(centred, n_clusters, within, leverage)
+        best = search.start(nearest)
+        for threshold in thresholds[-2:]:
+            best = search.settle(best, threshold, FULL_ROUNDS)
+    subspaces = centred.restored(fit_subspaces(best.moments, thresholds[-1]))
+    info = {"dim": subspaces.bases.shape[2], "distance": best.distance * centred.scale**2, "n_iter": best.n_iter}
+    return Clusters(best.labels, info, subspaces=subspaces)
+
+
+@dataclass
+class _State:
+    """Labels, the moments of their clusters, and the mean squared distance before the last move."""
+
+    labels: IndexArray
+    moments: Moments
+    distance: float = np.inf
+    n_iter: int = 0
+
+
+@dataclass(frozen=True)
+class _Search:
+    X: Rows
+    n_clusters: int
+    within: float
+    leverage: bool
+
+    def start(self, labels: IndexArray) -> _State:
+        moments = Moments.zero(self.n_clusters, self.X.shape[1])
+        for begin in range(0, len(labels), MOMENT_ROWS):
+            block = slice(begin, begin + MOMENT_ROWS)
+            moments.add(self.X[block], labels[block])
+        return _State(labels, moments)
+
+    def best_start(
+        self, labels: IndexArray, vectors: Array, starts: int, threshold: float, rng: np.random.Generator
+    ) -> _State:
+        best = None
+        for number in range(starts):
+            if number:
+                labels = cluster_kmeans(vectors, n_clusters=self.n_clusters, rng=rng, **KMEANS).labels
+            state = self.settle(self.start(labels), threshold, START_ROUNDS)
+            if best is None or state.distance < best.distance:
+                best = state
+        return best
+
+    def fall(self, state: _State, thresholds: tuple[float, ...]) -> _State:
+        for place, threshold in enumerate(thresholds):
+            state = self.settle(state, threshold, ROUNDS if place else FIRST_ROUNDS)
+        return state
+
+    def settle(self, state: _State, threshold: float, rounds: int) -> _State:
+        """Fit subspaces and move points, until few change."""
+        labels, moments, n_iter = state.labels, state.moments, state.n_iter
+        for _ in range(rounds):
+            n_iter += 1
+            subspaces = fit_subspaces(moments, threshold)
+            own = labels if self.leverage else None
+            nearest, distance = nearest_subspaces(self.X, subspaces, labels=own, within=self.within)
+            changed = np.flatnonzero(nearest != labels)
+            size = points_per_block(subspaces)
+            for begin in range(0, len(changed), size):
+                block = changed[begin : begin + size]
+                moved = self.X[block]
+                moments.add(moved, labels[block], -1)
+                moments.add(moved, nearest[block])
+            labels = nearest
+            if len(changed) < MIN_CHANGED * len(labels):
+                break
+        return _State(labels, moments, distance, n_iter)
