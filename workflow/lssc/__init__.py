@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 # Public names, imported on use: a job that needs one kernel imports one kernel.
 _PUBLIC = {
     "FSC": "lssc.estimators.fsc",
+    "RefinedFSC": "lssc.estimators.refined",
     "ESC": "lssc.estimators.esc",
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",

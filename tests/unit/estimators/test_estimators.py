@@ -24,6 +24,7 @@ from lssc.parts.seeding import rng_for
 BLOBS = {"n_clusters": 3, "affine": True}
 CHECKED = [
     lssc.FSC(**BLOBS),
+    lssc.RefinedFSC(**BLOBS),
     lssc.ESC(**BLOBS),
     lssc.SSC(**BLOBS),
     lssc.SSCOMP(**BLOBS, k=1, unit_norm=False),
@@ -32,6 +33,7 @@ CHECKED = [
 ]
 SMALL = {
     "FSC": lssc.FSC(3, n_landmarks=20, random_state=0),
+    "RefinedFSC": lssc.RefinedFSC(3, n_landmarks=20, random_state=0),
     "ESC": lssc.ESC(3, n_landmarks=20, t=4, random_state=0),
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),

@@ -130,6 +130,11 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         self.landmark_indices_, self.landmarks_ = landmarks.indices, points[landmarks.indices]
         self.embedding_, self.singular_values_ = embedding.vectors, embedding.values
         self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
+        if "refiner" in self._parts(len(points)):
+            key = ("refined", self._parts(len(points))["refiner"][0])
+            vectors = embedding.vectors
+            refined = self._run("refiner", points, clusters.labels, key=key, n=len(points), vectors=vectors)
+            self.labels_, self.subspaces_ = refined.labels, refined.subspaces
         self.n_iter_, self.inertia_ = clusters.info["n_iter"], clusters.info["inertia"]
         self._projection = embedding.projection
         vars(self).pop("codes_", None)
@@ -183,11 +188,11 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
         return codes
 
-    def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0) -> Any:
+    def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0, **supplied: Any) -> Any:
         """Run one part with the estimator's parameters; its time goes to `seconds_`."""
         name, params = self._parts(n)[kind]
         part, start = find(kind, name), time.perf_counter()
-        supplied = {"n_clusters": self.n_clusters, "rng": self._rng(*key), "threads": self._n_threads()}
+        supplied |= {"n_clusters": self.n_clusters, "rng": self._rng(*key), "threads": self._n_threads()}
         result = part(*args, **supplied, **params)
         require_result(part, result, n=n, m=m, n_clusters=self.n_clusters)
         self.seconds_[kind] = time.perf_counter() - start

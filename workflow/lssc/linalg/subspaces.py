@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -132,6 +132,16 @@ class CentredRows:
         spread = float(np.sqrt(np.square(sample - shift).sum(axis=1).mean()))
         return cls(X, shift, spread if spread > 0 else 1.0)
 
+    @classmethod
+    def by_subspaces(cls, X: Rows, subspaces: Subspaces) -> CentredRows:
+        """Shifted by the mean of the points that the subspaces were fitted to, and scaled by their spread."""
+        D, d = subspaces.bases.shape[1:]
+        shares = subspaces.counts / max(subspaces.counts.sum(), 1)
+        shift = shares @ subspaces.means
+        about_means = subspaces.variances.sum(axis=1) + (D - d) * subspaces.noise
+        spread = float(np.sqrt(shares @ (about_means + np.square(subspaces.means - shift).sum(axis=1))))
+        return cls(X, shift, spread if spread > 0 else 1.0)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.X.shape
@@ -149,12 +159,21 @@ class CentredRows:
     def restored(self, subspaces: Subspaces) -> Subspaces:
         """Subspaces of the centred rows as subspaces of X, with signs fixed."""
         signs = np.array([column_signs(basis) for basis in subspaces.bases])
-        return Subspaces(
-            subspaces.means * self.scale + self.shift,
-            subspaces.bases * signs[:, None, :],
-            subspaces.variances * self.scale**2,
-            subspaces.noise * self.scale**2,
-            subspaces.counts,
+        return replace(
+            subspaces,
+            means=subspaces.means * self.scale + self.shift,
+            bases=subspaces.bases * signs[:, None, :],
+            variances=subspaces.variances * self.scale**2,
+            noise=subspaces.noise * self.scale**2,
+        )
+
+    def centred(self, subspaces: Subspaces) -> Subspaces:
+        """Subspaces of X as subspaces of the centred rows."""
+        return replace(
+            subspaces,
+            means=(subspaces.means - self.shift) / self.scale,
+            variances=subspaces.variances / self.scale**2,
+            noise=subspaces.noise / self.scale**2,
         )
 
 
@@ -170,3 +189,27 @@ def nearest_subspaces(
         nearest[block] = distances.argmin(axis=1)
         total += float(distances.min(axis=1).sum(dtype=np.float64))
     return nearest, total / len(X)
+
+
+def label_points(X: Rows, subspaces: Subspaces, *, within: float) -> IndexArray:
+    """The nearest subspace of each point of X, as `squared_distances` measures."""
+    rows = CentredRows.by_subspaces(X, subspaces)
+    return nearest_subspaces(rows, rows.centred(subspaces), within=within)[0]
+
+
+def log_densities(points: Array, subspaces: Subspaces) -> Array:
+    """The log density of each point under a mixture of Gaussians: variances along the axes, the mean noise off them."""
+    from scipy.special import logsumexp
+
+    D, d = subspaces.bases.shape[1:]
+    filled = subspaces.counts >= 2
+    shares = subspaces.counts[filled] / subspaces.counts[filled].sum()
+    tiny = np.finfo(float).tiny
+    noise = max(float(subspaces.noise[filled] @ shares), tiny)
+    variances = np.maximum(subspaces.variances[filled], noise)
+    determinants = np.log(variances).sum(axis=1) + (D - d) * np.log(noise)
+    distances = squared_distances(
+        points, replace(subspaces, variances=np.maximum(subspaces.variances, noise)), within=1
+    )
+    exponents = -(D * np.log(2 * np.pi) + determinants + distances[:, filled] / noise) / 2
+    return logsumexp(exponents + np.log(shares), axis=1)

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import numpy as np
 
-from lssc.linalg.subspaces import CentredRows, Moments, fit_subspaces, nearest_subspaces, points_per_block
+from lssc.linalg.subspaces import (
+    CentredRows,
+    Moments,
+    fit_subspaces,
+    label_points,
+    nearest_subspaces,
+    points_per_block,
+)
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.clusterers.kmeans import warm_up as warm_up_kmeans
 from lssc.parts.params import Above, AtLeast
@@ -67,7 +74,8 @@ def refine_affine_subspaces(
             best = search.settle(best, threshold, FULL_ROUNDS)
     subspaces = centred.restored(fit_subspaces(best.moments, thresholds[-1]))
     info = {"dim": subspaces.bases.shape[2], "distance": best.distance * centred.scale**2, "n_iter": best.n_iter}
-    return Clusters(best.labels, info, subspaces=subspaces)
+    # Labels follow from the subspaces alone, so that new points equal to old ones get the same.
+    return Clusters(label_points(X, subspaces, within=within), info, subspaces=subspaces)
 
 
 @dataclass

@@ -1,0 +1,117 @@
+"""FSC refined: co-clustering of points and landmarks, then an affine subspace for each cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lssc.estimators.base import Params, documented, one_blas_thread
+from lssc.estimators.fsc import DEFAULT_LANDMARKS, FSC
+from lssc.estimators.inputs import row_blocks
+from lssc.linalg.subspaces import label_points, log_densities
+from lssc.types import Array, IndexArray
+
+
+@documented
+class RefinedFSC(FSC):
+    """FSC with an embedding that co-clusters points and landmarks, refined by affine subspaces.
+
+    The landmark codes of FSC give a start; then each cluster gets an affine subspace, points move to the nearest one,
+    and both steps repeat. More accurate than FSC in all our comparisons, for about twice its time. Time is linear in n:
+    n D^2 once and n K D d for each of a few rounds, d the dimension of the subspaces, which the method chooses.
+
+    {parameters}
+    n_landmarks : int, default=500
+        Number of landmarks m; all points if there are fewer.
+    landmarks : {"uniform", "kmedoids", "kmeans", ...} or array of int, default="uniform"
+        A selector, or the rows of X that are landmarks.
+    lam : float, default=20.0
+        Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing.
+    top : int, default=5
+        Coefficients of each point that the embedding uses, largest first.
+    starts : int, default=3
+        Starts that are compared on a sample; the one of least distance goes on.
+    within : float, default=1.0
+        Weight of the distance from the mean within a subspace; 0 measures the distance to the subspace alone.
+    max_points : int, default=20000
+        Points of the sample on which starts are compared and dimensions are chosen.
+    {common}
+    subspaces_ : Subspaces
+        `means` (K x D), `bases` (K x D x d), `variances` (K x d) and `noise` (K) of the points at unit norm.
+
+    Notes
+    -----
+    `transform` gives the spectral coordinates; `predict` goes by the subspaces and codes nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lssc import RefinedFSC
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(100, 3)) @ rng.normal(size=(3, 20)) for _ in range(3)])
+    >>> model = RefinedFSC(n_clusters=3, n_landmarks=60, random_state=0).fit(X)
+    >>> sorted(np.bincount(model.labels_).tolist())
+    [100, 100, 100]
+    >>> model.subspaces_.bases.shape
+    (3, 20, 3)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_landmarks: int = DEFAULT_LANDMARKS,
+        landmarks: str | Any = "uniform",
+        lam: float = 20.0,
+        top: int = 5,
+        starts: int = 3,
+        within: float = 1.0,
+        max_points: int = 20_000,
+        unit_norm: bool = True,
+        affine: bool = False,
+        n_init: int = 3,
+        max_iter: int = 50,
+        keep_codes: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            n_landmarks=n_landmarks,
+            landmarks=landmarks,
+            lam=lam,
+            unit_norm=unit_norm,
+            affine=affine,
+            n_init=n_init,
+            max_iter=max_iter,
+            keep_codes=keep_codes,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.top = top
+        self.starts = starts
+        self.within = within
+        self.max_points = max_points
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        refiner = {"starts": self.starts, "within": self.within, "max_points": self.max_points}
+        parts = {"embedder": ("cocluster", {"top": self.top}), "refiner": ("affine_subspaces", refiner)}
+        return super()._parts(n) | parts
+
+    def predict(self, X: Any) -> IndexArray:
+        """The cluster of each new point: that of the nearest subspace."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        with one_blas_thread():
+            return label_points(rows, self.subspaces_, within=self.within)
+
+    def score_samples(self, X: Any) -> Array:
+        """The log density of each point under a mixture of probabilistic PCA with the fitted subspaces."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        with one_blas_thread():
+            return np.concatenate([log_densities(rows[block], self.subspaces_) for block in row_blocks(*rows.shape)])
