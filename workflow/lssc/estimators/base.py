@@ -133,7 +133,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         if "refiner" in self._parts(len(points)):
             key = ("refined", self._parts(len(points))["refiner"][0])
             vectors = embedding.vectors
-            refined = self._run("refiner", points, clusters.labels, key=key, n=len(points), vectors=vectors)
+            refined = self._run("refiner", points, clusters.labels, key=key, n=len(points), coordinates=vectors)
             self.labels_, self.subspaces_ = refined.labels, refined.subspaces
         self.n_iter_, self.inertia_ = clusters.info["n_iter"], clusters.info["inertia"]
         self._projection = embedding.projection

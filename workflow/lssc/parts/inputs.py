@@ -56,6 +56,8 @@ def check_arguments(part: Component, arguments: dict[str, Any]) -> Call:
     call.n_clusters = arguments.get("n_clusters")
     for name, check in zip(part.positional, CHECKS.get(part.kind, ()), strict=False):
         arguments[name] = check(call, name, arguments[name])
+    if "coordinates" in arguments:
+        arguments["coordinates"] = check_coordinates(call, "coordinates", arguments["coordinates"])
     few = call.n_clusters is not None and call.n_clusters > call.n
     call.require(not few, f"n_clusters={call.n_clusters} must be at most the number of points, {call.n}")
     return call
@@ -124,6 +126,15 @@ def check_labels(call: Call, name: str, value: Any) -> IndexArray:
     low, high = labels.min(), labels.max()
     call.require(low >= 0 and high <= top, f"{name} from {low} to {high}; clusters are 0 to {top}")
     return labels
+
+
+def check_coordinates(call: Call, name: str, value: Any) -> Array:
+    """A row of numbers for every point, in memory."""
+    array = np.require(as_numbers(call, name, value), np.float64, ["C", "A"])
+    require_shape(call, name, array.shape)
+    call.require(len(array) == call.n, f"{len(array)} rows of {name} for {call.n} points; give one per point")
+    require_sound(call, name, array)
+    return array
 
 
 def check_codes(call: Call, name: str, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 A new part is one file with one decorated function; no list names it. The function's keyword-only arguments are the
 part's parameters in config, and their annotations say which values are allowed. The pipeline and the estimators supply
-`rng`, `n_clusters`, `features` (of images), `threads` and, to refiners, the spectral coordinates `vectors`. Every call
+`rng`, `n_clusters`, `features` (of images), `threads` and, to refiners, the spectral `coordinates`. Every call
 checks its arguments first (`parts/inputs.py`).
 """
 
@@ -29,7 +29,7 @@ FOLDERS = {"source": "data.sources", "features": "data.features", "dataset": "da
     if folder.ispkg
 }
 # Arguments that the caller supplies; they are no parameters in config.
-SUPPLIED = ("rng", "n_clusters", "features", "threads", "vectors")
+SUPPLIED = ("rng", "n_clusters", "features", "threads", "coordinates")
 _registered: dict[tuple[str, str], Component] = {}
 
 

@@ -25,27 +25,27 @@ def spoiled(labels, rng):
 @pytest.mark.parametrize("max_points", [200, 20_000])
 @pytest.mark.parametrize("within", [0.0, 1.0])
 def test_recovers_planes_from_rough_labels(planes, max_points, within, rng):
-    X, labels, vectors = planes
+    X, labels, coordinates = planes
     start = spoiled(labels, rng)
     options = {"within": within, "max_points": max_points}
-    refined = refine_affine_subspaces(X, start, n_clusters=4, vectors=vectors, rng=rng, **options)
+    refined = refine_affine_subspaces(X, start, n_clusters=4, coordinates=coordinates, rng=rng, **options)
     assert scores(labels, refined.labels)["accuracy"] > 0.97 > scores(labels, start)["accuracy"]
     assert refined.subspaces.bases.shape == (4, 10, 2)
 
 
 def test_labels_follow_from_subspaces(planes, rng):
-    X, labels, vectors = planes
-    refined = refine_affine_subspaces(X, spoiled(labels, rng), n_clusters=4, vectors=vectors, rng=rng)
+    X, labels, coordinates = planes
+    refined = refine_affine_subspaces(X, spoiled(labels, rng), n_clusters=4, coordinates=coordinates, rng=rng)
     assert_array_equal(label_points(X, refined.subspaces, within=1.0), refined.labels)
     one_by_one = [label_points(X[i : i + 1], refined.subspaces, within=1.0)[0] for i in range(40)]
     assert_array_equal(one_by_one, refined.labels[:40])
 
 
 def test_further_starts_help_where_the_labels_do_not(planes):
-    X, labels, vectors = planes
+    X, labels, coordinates = planes
     lost = np.zeros(600, dtype=int)
     one, five = (
-        refine_affine_subspaces(X, lost, n_clusters=4, vectors=vectors, starts=s, rng=np.random.default_rng(0))
+        refine_affine_subspaces(X, lost, n_clusters=4, coordinates=coordinates, starts=s, rng=np.random.default_rng(0))
         for s in (1, 5)
     )
     assert five.info["distance"] < one.info["distance"]
@@ -61,7 +61,7 @@ def test_labels_degenerate_points(value, rng):
         "one dimension": rng.standard_normal((40, 1)),
     }[value]
     labels = rng.integers(3, size=40)
-    refined = refine_affine_subspaces(X, labels, n_clusters=3, vectors=rng.standard_normal((40, 3)), rng=rng)
+    refined = refine_affine_subspaces(X, labels, n_clusters=3, coordinates=rng.standard_normal((40, 3)), rng=rng)
     assert refined.labels.shape == (40,)
     assert set(refined.labels) <= {0, 1, 2}
     assert np.isfinite(refined.subspaces.means).all()

@@ -37,7 +37,7 @@ def refine_affine_subspaces(
     labels: IndexArray,
     *,
     n_clusters: int,
-    vectors: Array,
+    coordinates: Array,
     starts: Annotated[int, AtLeast(1)] = 3,
     max_points: Annotated[int, AtLeast(1)] = 20_000,
     thresholds: tuple[Annotated[float, Above(0)], ...] = (2.0, 1.5, 1.0, 0.7, 0.5),
@@ -48,7 +48,7 @@ def refine_affine_subspaces(
     """Minimise the sum over points of min_k |x - mu_k|^2 - |U_k'(x - mu_k)|^2, U_k (D x d) orthonormal.
 
     1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral coordinates
-       `vectors`; three rounds of fitting and moving each. The start of least distance goes on.
+       `coordinates`; three rounds of fitting and moving each. The start of least distance goes on.
     2. d, shared by all clusters, is the mean number of eigenvalues of a cluster's covariance above a threshold times
        their mean. The `thresholds` fall, so that coarse subspaces settle before fine ones.
     3. All points go to the nearest subspace of the sample; then full rounds at the last two thresholds, in which
@@ -62,7 +62,7 @@ def refine_affine_subspaces(
     rows = np.sort(rng.choice(len(X), min(len(X), max_points), replace=False))
     centred = CentredRows.by_sample(X, rows)
     search = _Search(centred[rows], n_clusters, within, leverage)
-    best = search.best_start(labels[rows], vectors[rows], starts, thresholds[0], rng)
+    best = search.best_start(labels[rows], coordinates[rows], starts, thresholds[0], rng)
     best = search.fall(best, thresholds)
     if len(rows) < len(X):
         subspaces = fit_subspaces(best.moments, thresholds[-1])
@@ -103,12 +103,12 @@ class _Search:
         return _State(labels, moments)
 
     def best_start(
-        self, labels: IndexArray, vectors: Array, starts: int, threshold: float, rng: np.random.Generator
+        self, labels: IndexArray, coordinates: Array, starts: int, threshold: float, rng: np.random.Generator
     ) -> _State:
         best = None
         for number in range(starts):
             if number:
-                labels = cluster_kmeans(vectors, n_clusters=self.n_clusters, rng=rng, **KMEANS).labels
+                labels = cluster_kmeans(coordinates, n_clusters=self.n_clusters, rng=rng, **KMEANS).labels
             state = self.settle(self.start(labels), threshold, START_ROUNDS)
             if best is None or state.distance < best.distance:
                 best = state

@@ -8,7 +8,7 @@ def refine_labels(trial: Trial) -> Record:
     labels = trial.array("labels", "labels", rows=trial.n)
     vectors = trial.array("embedding", "vectors", rows=trial.n)
     rng = trial.rng("refined", trial.part.name)
-    clusters, spent = trial.run_part(trial.rows("data", "X"), labels, vectors=vectors, rng=rng)
+    clusters, spent = trial.run_part(trial.rows("data", "X"), labels, coordinates=vectors, rng=rng)
     return Record({"labels": clusters.labels}, {**clusters.info, **spent})
 
 
