@@ -53,7 +53,8 @@ def second_argument(part, n, n_clusters):
 def run(part, X, *more, n=N, n_clusters=K, **params):
     """Call a part with points or codes X, and the further positional arguments of its kind unless `more` has them."""
     more = more or second_argument(part, n, n_clusters)
-    supplied = {"n_clusters": n_clusters, "rng": generator(), "threads": 1}
+    coordinates = generator(2).standard_normal((n, 2))
+    supplied = {"n_clusters": n_clusters, "rng": generator(), "threads": 1, "coordinates": coordinates}
     return part(X, *more, **{**supplied, **PARAMS.get(part.name, {}), **params})
 
 

@@ -238,7 +238,8 @@ def test_refuses_bad_number_of_clusters(part, count, X):
     with refused(part, "n_clusters=.* must be a whole number from 1 on"):
         first = N if part.kind == "dataset" else X
         more = [np.zeros(N, dtype=int)] if part.kind == "refiner" else []
-        part(first, *more, n_clusters=count, features=None, rng=generator(), **PARAMS.get(part.name, {}))
+        supplied = {"features": None, "coordinates": np.zeros((N, 2)), "rng": generator()}
+        part(first, *more, n_clusters=count, **supplied, **PARAMS.get(part.name, {}))
 
 
 @pytest.mark.parametrize("part", [p for p in CLUSTERING if p.kind != "dataset"], ids=part_id)
@@ -318,6 +319,24 @@ def test_refuses_bad_labels(part, case, X):
     labels, message = LABELS[case]
     with refused(part, message):
         run(part, X, labels)
+
+
+COORDINATES = {
+    "too few": (np.zeros((N - 1, 2)), "59 rows of coordinates for 60 points"),
+    "one column as a list": (np.zeros(N), "give two dimensions"),
+    "NaN": (np.full((N, 2), np.nan), "coordinates holds nan at row 0, column 0"),
+    "text": ([["a", "b"]] * N, "coordinates"),
+}
+
+
+@pytest.mark.parametrize(
+    "part", [p for p in parts_of("refiner") if "coordinates" in p.signature.parameters], ids=part_id
+)
+@pytest.mark.parametrize("case", COORDINATES)
+def test_refuses_bad_coordinates(part, case, X):
+    coordinates, message = COORDINATES[case]
+    with refused(part, message):
+        run(part, X, coordinates=coordinates)
 
 
 IMAGES = {

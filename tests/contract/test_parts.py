@@ -10,7 +10,20 @@ from typing import get_origin, get_type_hints
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from tests.contract.calls import ALL, PARAMS, STEPS, K, N, generator, landmarks_for, locked, part_id, parts_of, run
+from tests.contract.calls import (
+    ALL,
+    PARAMS,
+    STEPS,
+    K,
+    N,
+    arrays_of,
+    generator,
+    landmarks_for,
+    locked,
+    part_id,
+    parts_of,
+    run,
+)  # fmt: skip
 
 from lssc import types as rows
 from lssc.errors import ConfigError
@@ -205,10 +218,12 @@ def test_coder_may_be_allowed_to_use_the_point_itself(part, X):
 
 @every("embedder")
 @pytest.mark.parametrize("n_clusters", [1, 3, 5])
-def test_embedder_returns_k_finite_coordinates(part, codes, n_clusters):
+def test_embedder_returns_finite_coordinates(part, codes, n_clusters):
     embedding, again = run(part, codes, n_clusters=n_clusters), run(part, codes, n_clusters=n_clusters)
     require_result(part, embedding, n=N, n_clusters=n_clusters)
-    assert (embedding.vectors.shape, embedding.values.shape) == ((N, n_clusters), (n_clusters,))
+    # Some embedders give several vectors for each cluster.
+    assert embedding.vectors.shape == (N, len(embedding.values))
+    assert len(embedding.values) % n_clusters == 0
     assert np.isfinite(embedding.vectors).all()
     assert np.isfinite(embedding.values).all()
     assert_array_equal(embedding.vectors, again.vectors)
@@ -235,10 +250,8 @@ def test_part_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch)
     with reading(tmp_path / "x.h5") as reader:
         stored, held = (run(part, points) for points in (reader.rows(0, "X"), X))
     assert stored.info == held.info
-    if part.kind == "selector":
-        assert_array_equal(stored.indices, held.indices)
-    else:
-        assert_array_equal(stored.matrix.toarray(), held.matrix.toarray())
+    for one, other in zip(arrays_of(stored), arrays_of(held), strict=True):
+        assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("part", parts_of(*STEPS), ids=part_id)
@@ -255,7 +268,7 @@ def test_inputs_are_not_changed(part, X, codes):
 def test_refiner_returns_a_label_for_every_point(part, points):
     X, labels = points
     start = locked(np.where(np.arange(N) % 7, labels, 0))
-    one, two = (part(X, start, n_clusters=K, rng=generator(), **PARAMS.get(part.name, {})) for _ in range(2))
+    one, two = (run(part, X, start) for _ in range(2))
     require_result(part, one, n=N, n_clusters=K)
     assert_array_equal(one.labels, two.labels)
     json.dumps(one.info)
