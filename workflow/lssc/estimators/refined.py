@@ -34,7 +34,7 @@ class RefinedFSC(FSC):
     starts : int, default=3
         Starts that are compared on a sample; the one of least distance goes on.
     within : float, default=1.0
-        Weight of the distance from the mean within a subspace; 0 measures the distance to the subspace alone.
+        Weight of the distance from the mean within a subspace, beyond twice its average; 0 leaves it out.
     max_points : int, default=20000
         Points of the sample on which starts are compared and dimensions are chosen.
     {common}

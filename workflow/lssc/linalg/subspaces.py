@@ -13,6 +13,8 @@ from lssc.types import Array, IndexArray, Rows, Subspaces
 NUMBERS_PER_BLOCK = 2**22
 # Least share of a residual that leverage leaves: a point that alone spans an axis has leverage 1.
 MIN_UNEXPLAINED = 0.05
+# Multiple of the mean Mahalanobis distance within a subspace from which on points count as far off.
+FREE_SPREAD = 2.0
 
 
 @dataclass
@@ -63,11 +65,11 @@ def fit_subspaces(moments: Moments, threshold: float) -> Subspaces:
 def squared_distances(
     points: Array, subspaces: Subspaces, *, labels: IndexArray | None = None, within: float = 0.0
 ) -> Array:
-    """|x - mu_k|^2 - |z|^2 + within s^2 sum_j z_j^2/v_j, z = U_k'(x - mu_k), for every point and cluster (n x K).
+    """|x - mu_k|^2 - |z|^2 + within s^2 max(q - 2d, 0), z = U_k'(x - mu_k), for every point and cluster (n x K).
 
-    v are the variances of the cluster's coordinates and s^2 the mean noise of all clusters. With within=1 this is s^2
-    times the Mahalanobis distance of probabilistic PCA (Tipping and Bishop 1999); with 0, the distance to the subspace.
-    The precision is that of the points.
+    q = sum_j z_j^2/v_j, v the variances of the cluster's coordinates, is d on average for points of the cluster; s^2 is
+    the mean noise of all clusters. So points far off within the subspace are far, too, in units of the noise; with
+    within=0 this is the distance to the subspace. The precision is that of the points.
 
     With `labels`, the distance to a point's own cluster is divided by (1 - h)^2, h = 1/n_k + sum_j z_j^2/(n_k v_j) its
     leverage: approximately the distance to the subspace fitted without the point. Clusters of fewer than two points
@@ -86,7 +88,8 @@ def squared_distances(
     distances -= coordinates.sum(axis=2)
     np.maximum(distances, 0, out=distances)
     if within:
-        distances += within * np.einsum("nkd,kd->nk", coordinates, _inverse(subspaces).astype(dtype))
+        spread = np.einsum("nkd,kd->nk", coordinates, _inverse(subspaces).astype(dtype))
+        distances += within * np.maximum(spread - FREE_SPREAD * d * _noise(subspaces), 0)
     if labels is not None:
         rows = np.arange(n)
         distances[rows, labels] /= _unexplained(coordinates[rows, labels], subspaces, labels) ** 2
@@ -94,9 +97,14 @@ def squared_distances(
     return distances
 
 
+def _noise(subspaces: Subspaces) -> float:
+    """s^2, the mean noise of the clusters."""
+    return float(subspaces.noise @ subspaces.counts / max(subspaces.counts.sum(), 1))
+
+
 def _inverse(subspaces: Subspaces) -> Array:
     """s^2 / v (K x d); 0 on axes without variance."""
-    noise = subspaces.noise @ subspaces.counts / max(subspaces.counts.sum(), 1)
+    noise = _noise(subspaces)
     return np.divide(noise, subspaces.variances, out=np.zeros_like(subspaces.variances), where=subspaces.variances > 0)
 
 
@@ -202,14 +210,13 @@ def log_densities(points: Array, subspaces: Subspaces) -> Array:
     from scipy.special import logsumexp
 
     D, d = subspaces.bases.shape[1:]
-    filled = subspaces.counts >= 2
-    shares = subspaces.counts[filled] / subspaces.counts[filled].sum()
-    tiny = np.finfo(float).tiny
-    noise = max(float(subspaces.noise[filled] @ shares), tiny)
-    variances = np.maximum(subspaces.variances[filled], noise)
-    determinants = np.log(variances).sum(axis=1) + (D - d) * np.log(noise)
-    distances = squared_distances(
-        points, replace(subspaces, variances=np.maximum(subspaces.variances, noise)), within=1
-    )
-    exponents = -(D * np.log(2 * np.pi) + determinants + distances[:, filled] / noise) / 2
-    return logsumexp(exponents + np.log(shares), axis=1)
+    shares = subspaces.counts / subspaces.counts.sum()
+    noise = max(_noise(subspaces), np.finfo(float).tiny)
+    distances, exponents = squared_distances(points, subspaces), np.full((len(points), len(shares)), -np.inf)
+    for k in np.flatnonzero(subspaces.counts >= 2):
+        variances = np.maximum(subspaces.variances[k], noise)
+        z = (points - subspaces.means[k]) @ subspaces.bases[k]
+        spread = distances[:, k] / noise + (z**2 / variances).sum(axis=1)
+        determinant = np.log(variances).sum() + (D - d) * np.log(noise)
+        exponents[:, k] = np.log(shares[k]) - (D * np.log(2 * np.pi) + determinant + spread) / 2
+    return logsumexp(exponents, axis=1)

@@ -65,3 +65,18 @@ def test_labels_degenerate_points(value, rng):
     assert refined.labels.shape == (40,)
     assert set(refined.labels) <= {0, 1, 2}
     assert np.isfinite(refined.subspaces.means).all()
+
+
+def test_separates_clusters_along_one_axis(rng):
+    """Three clusters on one line: their subspaces are all that line, and only distances within it tell them apart."""
+    labels = np.repeat([0, 1, 2], 100)
+    X = np.zeros((300, 6))
+    X[:, 0] = 20.0 * labels + rng.standard_normal(300)
+    X += 0.3 * rng.standard_normal(X.shape)
+    coordinates = np.eye(3)[labels]
+    with_, without = (
+        refine_affine_subspaces(X, labels, n_clusters=3, coordinates=coordinates, within=w, rng=rng).labels
+        for w in (1.0, 0.0)
+    )
+    assert_array_equal(with_, labels)
+    assert scores(labels, without)["accuracy"] < 0.7

@@ -47,17 +47,17 @@ def refine_affine_subspaces(
 ) -> Clusters:
     """Minimise the sum over points of min_k |x - mu_k|^2 - |U_k'(x - mu_k)|^2, U_k (D x d) orthonormal.
 
-    1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral coordinates
+    1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral
        `coordinates`; three rounds of fitting and moving each. The start of least distance goes on.
     2. d, shared by all clusters, is the mean number of eigenvalues of a cluster's covariance above a threshold times
        their mean. The `thresholds` fall, so that coarse subspaces settle before fine ones.
     3. All points go to the nearest subspace of the sample; then full rounds at the last two thresholds, in which
        moments are updated from the points that moved.
 
-    `within` adds that multiple of s^2 sum_j z_j^2/v_j: points far from the mean within the subspace, by its variances
-    v, are far too; s^2 is the noise. `leverage` corrects a point's distance to its own subspace, to which it has
-    contributed; otherwise every point prefers its present cluster. Cost: n D^2 once, n K D d + K D^3 a round; memory
-    n x K numbers beside the points.
+    `within` is the weight, in units of the noise, of the distance from the mean within a subspace, beyond twice its
+    average: without it, clusters that lie one behind the other along an axis are merged. `leverage` corrects a point's
+    distance to its own subspace, to which it has contributed; otherwise every point prefers its present cluster. Cost:
+    n D^2 once, n K D d + K D^3 a round; memory n x K numbers beside the points.
     """
     rows = np.sort(rng.choice(len(X), min(len(X), max_points), replace=False))
     centred = CentredRows.by_sample(X, rows)
