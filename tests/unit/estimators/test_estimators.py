@@ -54,16 +54,20 @@ def test_runs_the_parts_of_the_pipeline(estimator, X):
     parts, m = model._parts(len(X)), model._n_landmarks(len(X))
     points = X / np.linalg.norm(X, axis=1, keepdims=True)
 
-    def run(kind, *args, key):
+    def run(kind, *args, key, **supplied):
         name, params = parts[kind]
         # The key that the pipeline has for trial 0 of the stream t from seed 0.
         rng = rng_for(0, "t", len(X), 0, *key)
-        return find(kind, name)(*args, n_clusters=3, rng=rng, threads=1, **params)
+        return find(kind, name)(*args, n_clusters=3, rng=rng, threads=1, **supplied, **params)
 
     landmarks = run("selector", points, m, key=("landmarks", parts["selector"][0], m)).indices
     codes = run("coder", points, landmarks, key=("codes", parts["coder"][0])).matrix
     vectors = run("embedder", codes, key=("embedding",)).vectors
-    assert_array_equal(run("clusterer", vectors, key=("kmeans",)).labels, model.labels_)
+    labels = run("clusterer", vectors, key=("kmeans",)).labels
+    if "refiner" in parts:
+        key = ("refined", parts["refiner"][0])
+        labels = run("refiner", points, labels, key=key, coordinates=vectors).labels
+    assert_array_equal(labels, model.labels_)
     assert_array_equal(landmarks, model.landmark_indices_)
     assert_array_equal(vectors, model.embedding_)
 
@@ -74,10 +78,11 @@ def test_keeps_results_of_every_step(estimator, X):
     m = len(model.landmark_indices_)
     assert model.codes_.shape == (len(X), m)
     assert model.landmarks_.shape == (m, X.shape[1])
-    assert model.embedding_.shape == (len(X), 3)
-    assert model.singular_values_.shape == (3,)
-    assert model.cluster_centers_.shape == (3, 3)
-    assert set(model.seconds_) == {"selector", "coder", "embedder", "clusterer"}
+    width = len(model.singular_values_)
+    assert width == (6 if isinstance(model, lssc.RefinedFSC) else 3)
+    assert model.embedding_.shape == (len(X), width)
+    assert model.cluster_centers_.shape == (3, width)
+    assert set(model.seconds_) == set(model._parts(len(X)))
     assert not hasattr(model.set_params(keep_codes=False).fit(X), "codes_")
 
 
@@ -194,3 +199,12 @@ def test_examples_of_docstrings_run():
     results = [doctest.testmod(module) for module in modules]
     assert sum(result.attempted for result in results) > 5
     assert sum(result.failed for result in results) == 0
+
+
+def test_refined_fsc_keeps_subspaces_and_predicts_by_them(X):
+    model = lssc.RefinedFSC(3, n_landmarks=20, random_state=0).fit(X)
+    assert model.subspaces_.means.shape == (3, X.shape[1])
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_array_equal([model.predict(x[None])[0] for x in X[:10]], model.labels_[:10])
+    far = model.score_samples(np.random.default_rng(1).standard_normal((20, X.shape[1])))
+    assert far.max() < np.median(model.score_samples(X))
