@@ -321,24 +321,6 @@ def test_refuses_bad_labels(part, case, X):
         run(part, X, labels)
 
 
-COORDINATES = {
-    "too few": (np.zeros((N - 1, 2)), "59 rows of coordinates for 60 points"),
-    "one column as a list": (np.zeros(N), "give two dimensions"),
-    "NaN": (np.full((N, 2), np.nan), "coordinates holds nan at row 0, column 0"),
-    "text": ([["a", "b"]] * N, "coordinates"),
-}
-
-
-@pytest.mark.parametrize(
-    "part", [p for p in parts_of("refiner") if "coordinates" in p.signature.parameters], ids=part_id
-)
-@pytest.mark.parametrize("case", COORDINATES)
-def test_refuses_bad_coordinates(part, case, X):
-    coordinates, message = COORDINATES[case]
-    with refused(part, message):
-        run(part, X, coordinates=coordinates)
-
-
 IMAGES = {
     "NaN": np.full((2, 8, 8), np.nan),
     "floats": np.ones((2, 8, 8)),

@@ -84,7 +84,7 @@ def squared_distances(
     coordinates *= coordinates
     coordinates = coordinates.reshape(n, K, d)
     means = subspaces.means.astype(dtype)
-    distances = np.einsum("nd,nd->n", points, points)[:, None] - 2 * (points @ means.T) + (means**2).sum(axis=1)
+    distances = np.square(points).sum(axis=1)[:, None] - 2 * (points @ means.T) + (means**2).sum(axis=1)
     distances -= coordinates.sum(axis=2)
     np.maximum(distances, 0, out=distances)
     if within:

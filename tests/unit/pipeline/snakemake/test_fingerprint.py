@@ -84,9 +84,14 @@ def test_moving_a_module_changes_nothing(library):
 def test_changed_kernel_changes_its_jobs_alone(library):
     assert changed(library, "kernels/omp.py", r"\Z", "\nEXTRA = 1\n") == set()
     assert changed(library, "kernels/gram.py", r"\+= value", "-= value") == {
-        ("embed_points", "embedder", "landmark_svd")
+        ("embed_points", "embedder", "landmark_svd"),
+        ("embed_points", "embedder", "cocluster"),
     }
-    kmeans = {("cluster_points", "clusterer", "kmeans"), ("apply_method", "method", "kmeans")}
+    kmeans = {
+        ("cluster_points", "clusterer", "kmeans"),
+        ("apply_method", "method", "kmeans"),
+        ("refine_labels", "refiner", "affine_subspaces"),
+    }
     assert changed(library, "kernels/kmeans.py", r"min\(", "max(") == kmeans
 
 

@@ -65,13 +65,7 @@ def refine_affine_subspaces(
     best = search.best_start(labels[rows], coordinates[rows], starts, thresholds[0], rng)
     best = search.fall(best, thresholds)
     if len(rows) < len(X):
-        subspaces = fit_subspaces(best.moments, thresholds[-1])
-        nearest, _ = nearest_subspaces(centred, subspaces, within=within)
-        nearest[rows] = best.labels
-        search = _Search(centred, n_clusters, within, leverage)
-        best = search.start(nearest)
-        for threshold in thresholds[-2:]:
-            best = search.settle(best, threshold, FULL_ROUNDS)
+        best = _Search(centred, n_clusters, within, leverage).extend(best, rows, thresholds)
     subspaces = centred.restored(fit_subspaces(best.moments, thresholds[-1]))
     info = {"dim": subspaces.bases.shape[2], "distance": best.distance * centred.scale**2, "n_iter": best.n_iter}
     # Labels follow from the subspaces alone, so that new points equal to old ones get the same.
@@ -95,12 +89,12 @@ class _Search:
     within: float
     leverage: bool
 
-    def start(self, labels: IndexArray) -> _State:
+    def start(self, labels: IndexArray, n_iter: int = 0) -> _State:
         moments = Moments.zero(self.n_clusters, self.X.shape[1])
         for begin in range(0, len(labels), MOMENT_ROWS):
             block = slice(begin, begin + MOMENT_ROWS)
             moments.add(self.X[block], labels[block])
-        return _State(labels, moments)
+        return _State(labels, moments, n_iter=n_iter)
 
     def best_start(
         self, labels: IndexArray, coordinates: Array, starts: int, threshold: float, rng: np.random.Generator
@@ -117,6 +111,15 @@ class _Search:
     def fall(self, state: _State, thresholds: tuple[float, ...]) -> _State:
         for place, threshold in enumerate(thresholds):
             state = self.settle(state, threshold, ROUNDS if place else FIRST_ROUNDS)
+        return state
+
+    def extend(self, sample: _State, rows: IndexArray, thresholds: tuple[float, ...]) -> _State:
+        """Label all points by the subspaces of the sample, then settle at the last two thresholds."""
+        labels, _ = nearest_subspaces(self.X, fit_subspaces(sample.moments, thresholds[-1]), within=self.within)
+        labels[rows] = sample.labels
+        state = self.start(labels, sample.n_iter)
+        for threshold in thresholds[-2:]:
+            state = self.settle(state, threshold, FULL_ROUNDS)
         return state
 
     def settle(self, state: _State, threshold: float, rounds: int) -> _State:
