@@ -11,7 +11,7 @@ COMPILED := $(VENV)/.compiled
 # VERBOSE=1 prints Snakemake's own messages, with a block for every job, instead of a progress bar.
 RUN := @$(ON_PATH) python -m snakemake --cores "$$CORES" $(if $(VERBOSE),--logger-lssc-show-jobs)
 
-.PHONY: demo digits scale check test test-crash test-slurm paper archive repeat lint bench keep docs lock help
+.PHONY: demo digits scale check test test-core test-crash test-slurm paper archive repeat lint bench keep docs lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -19,6 +19,7 @@ help:
 	@echo "make scale  FSC on up to a million points, in minutes"
 	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
 	@echo "make test   set up, then run all tests on two cores, in about four minutes"
+	@echo "make test-core   build the wheel; test the library alone on Python 3.10, 3.12 and 3.13, in about five minutes"
 	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about eight minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
@@ -73,6 +74,10 @@ check: $(COMPILED)
 	$(ON_PATH) ruff check .
 	$(ON_PATH) ruff format --check .
 	$(ON_PATH) python -m pytest $(PARALLEL) tests/unit tests/contract tests/reference
+
+# Installs the wheel beside the oldest and the newest versions of its dependencies, for each Python on this machine.
+test-core: $(READY)
+	@$(ON_PATH) python tests/environments.py
 
 # Kills runs 25 times, damages files and fills the disk.
 test-crash: $(COMPILED)

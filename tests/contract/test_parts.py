@@ -31,9 +31,6 @@ from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.params import Text
 from lssc.parts.registry import SUPPLIED, find, module_of, names
 from lssc.parts.results import require_result
-from lssc.pipeline.store.artifacts import Record, reading, writing
-from lssc.pipeline.store.features import ONLY, Features, feature_record
-from lssc.pipeline.study.load import load
 from lssc.pipeline.study.steps import KINDS
 
 # Packages that take too long to import for a module that may not use them.
@@ -60,6 +57,9 @@ def codes(X, part):
 @pytest.fixture(scope="module")
 def features(tmp_path_factory):
     """Features of 2 N images in two files."""
+    from lssc.pipeline.store.artifacts import reading, writing
+    from lssc.pipeline.store.features import ONLY, Features, feature_record
+
     rng, folder = generator(2), tmp_path_factory.mktemp("features")
     with contextlib.ExitStack() as stack:
         files = []
@@ -106,6 +106,13 @@ PLACES = {
     "dataset": "datasets.probe.generator",
     **{kind: f"methods.probe.{kind}" for kind in KINDS},
 }
+
+
+def load(config):
+    # Imported on use: the pipeline needs packages that only an extra brings.
+    from lssc.pipeline.study.load import load
+
+    return load(config)
 
 
 def config_with(config, part, params):
@@ -244,6 +251,8 @@ BY_ROWS = [key for key in ALL if find(*key).by_rows]
 
 @pytest.mark.parametrize("part", [find(*key) for key in BY_ROWS], ids=["-".join(key) for key in BY_ROWS])
 def test_part_by_rows_gives_the_same_from_a_file(part, X, tmp_path, monkeypatch):
+    from lssc.pipeline.store.artifacts import Record, reading, writing
+
     monkeypatch.setattr(rows, "MAX_IN_MEMORY", 0)
     with writing(tmp_path / "x.h5") as writer:
         writer.add(0, Record({"X": X}))

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
+from numba.core import event
 from numba.core.caching import InTreeCacheLocator
 
 Decorator = Callable[[Callable[..., Any]], Any]
@@ -37,20 +39,44 @@ def kernel(**options: Any) -> Decorator:
         before = numba.config.CACHE_LOCATOR_CLASSES
         numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{KernelCacheLocator.__name__}"
         try:
-            return _compile(cache=cache_folder() is not None, **options)(function)
+            dispatcher = _compile(cache=cache_folder() is not None, **options)(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
+        notice.kernels.append(dispatcher)
+        return dispatcher
 
     return decorate
 
 
 def helper(**options: Any) -> Decorator:
     """Compile a function that only kernels call; its machine code is part of theirs."""
-    return _compile(**options)
+    # Converting its arguments from Python's would take longer to compile than most helpers.
+    return _compile(no_cpython_wrapper=True, **options)
 
 
 def _compile(**options: Any) -> Decorator:
-    return numba.njit(nogil=True, error_model="numpy", **options)
+    return numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
+
+
+class CompilationNotice(event.Listener):
+    """Says once in a process that a kernel is being compiled; kernels from the cache are silent."""
+
+    def __init__(self) -> None:
+        self.is_wanted = True
+        self.kernels: list[Any] = []
+
+    def on_start(self, event: event.Event) -> None:
+        if self.is_wanted and event.data["dispatcher"] in self.kernels and sys.stderr:
+            self.is_wanted = False
+            often = "once" if cache_folder() else "in every process: no cache folder is writable, set NUMBA_CACHE_DIR"
+            print(f"lssc: compiling for this machine (up to half a minute, {often})", file=sys.stderr, flush=True)
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+notice = CompilationNotice()
+event.register("numba:compile", notice)
 
 
 class KernelCacheLocator(InTreeCacheLocator):
@@ -69,7 +95,9 @@ def cache_folder() -> Path | None:
     sources = sorted(Path(__file__).parent.glob("*.py"))
     digest = _digest(b"".join(source.read_bytes() for source in sources))
     # Numba would keep code for several processors in one folder, but two of them that save at once mix up their files.
-    processor = _digest((binding.get_host_cpu_name() + binding.get_host_cpu_features().flatten()).encode())
+    # The same holds for versions of Numba.
+    features = binding.get_host_cpu_features().flatten()
+    processor = _digest((binding.get_host_cpu_name() + features + numba.__version__).encode())
     return next(filter(_is_usable, (parent / f"lssc-{digest}" / processor for parent in _parents())), None)
 
 
@@ -81,7 +109,19 @@ def _parents() -> Iterator[Path]:
     if numba.config.CACHE_DIR:
         yield Path(numba.config.CACHE_DIR)
     yield Path(__file__).parent / "__pycache__"
-    yield Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "lssc"
+    user = _user_folder()
+    # Without a home folder the path would be relative.
+    if user.is_absolute():
+        yield user
+
+
+def _user_folder() -> Path:
+    """The folder for caches of this user on Windows, macOS and elsewhere."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/AppData/Local")) / "lssc" / "Cache"
+    if sys.platform == "darwin":
+        return Path(os.path.expanduser("~/Library/Caches")) / "lssc"
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "lssc"
 
 
 def _is_usable(folder: Path) -> bool:

@@ -128,9 +128,9 @@ def _update_labels(X, start, which, labels, sums, counts):
     for j in range(len(labels) if changed > 0 else 0):
         old, new = int(labels[j]), int(which[j])
         if old != new:
-            _add_to_cluster(X, start + j, new, 1, sums, counts)
+            _add_to_cluster(X, start + j, new, np.int64(1), sums, counts)
             if old >= 0:
-                _add_to_cluster(X, start + j, old, -1, sums, counts)
+                _add_to_cluster(X, start + j, old, np.int64(-1), sums, counts)
             labels[j] = new
     return changed
 

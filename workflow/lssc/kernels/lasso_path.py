@@ -119,7 +119,8 @@ def follow_path(dictionary, work, n, k, level, mu, lead, excess):
     left = excess if lead >= 0 else level - mu
     wide = round_up(n)
     join = lead if lead >= 0 else index_of_largest_magnitude(work.r, wide)
-    place, resting, side = -1, -1, 0.0
+    # np.int64: Numba would compile `_find_join` once more for a literal.
+    place, resting, side = np.int64(-1), np.int64(-1), 0.0
     for _ in range(MAX_STEPS):
         if join >= 0:
             _read_gram_row(dictionary, work, n, wide, k, join)

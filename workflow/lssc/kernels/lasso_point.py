@@ -23,6 +23,7 @@ MAX_REFINEMENTS = 3
 # Relative rounding error of single precision.
 EPSILON32 = 6e-8
 
+# Literal numbers in calls are wrapped in np.int64: Numba would compile another copy of the function for each literal.
 # No reference counts (_nrt): nothing here owns an array, and each count costs a locked instruction.
 _inlined = helper(fastmath=FAST, forceinline=True, _nrt=False)
 
@@ -36,7 +37,7 @@ def update_threshold(threshold, n_candidates):
 @_inlined
 def choose_candidates(q, limit, dictionary, work):
     """Make the landmarks with |q_j| >= limit the candidates. Returns how many there are."""
-    n = 0
+    n = np.int64(0)
     for j in range(len(q)):
         work.candidates[n] = j
         n += abs(q[j]) >= limit
@@ -45,7 +46,7 @@ def choose_candidates(q, limit, dictionary, work):
     for d in range(len(work.coordinates) if len(dictionary.gram) == 0 else 0):
         for j in range(n):
             work.coordinates[d, j] = dictionary.atoms[work.candidates[j], d]
-    _clear_candidates(work, n, round_up(n), 0)
+    _clear_candidates(work, n, round_up(n), np.int64(0))
     return n
 
 
@@ -55,9 +56,10 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
 
     Returns how many landmarks the code uses and whether it is optimal; work.active and work.weight hold the code.
     """
-    k, with_all = follow_path(dictionary, work, n, 0, top, mu, -1, 0.0), False
+    zero, no_lead = np.int64(0), np.int64(-1)
+    k, with_all = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0), False
     while True:
-        worst, r = -1, 0.0
+        worst, r = no_lead, 0.0
         if k >= 0:
             worst, r = _find_violation(x, q, dictionary, own, top, mu, k, work)
             if worst < 0:
@@ -72,7 +74,7 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
             n = choose_candidates(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
-            k = follow_path(dictionary, work, n, 0, top, mu, -1, 0.0)
+            k = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0)
         else:
             # Every landmark was a candidate: a small violation belongs to one that depends on the active ones.
             return max(k, 0), k >= 0 and excess <= MAX_VIOLATION * mu
@@ -152,7 +154,8 @@ def _refine(q, dictionary, mu, k, work):
     """Correct the coefficients if some r_j differs from mu sign_j by more than rounding. Returns whether one did."""
     off, u = 0.0, work.column
     for i in range(k):
-        u[i] = _compute_residual(work.candidates[work.active[i]], q, dictionary, k, work) - mu * work.sign[i]
+        landmark = np.int64(work.candidates[work.active[i]])
+        u[i] = _compute_residual(landmark, q, dictionary, k, work) - mu * work.sign[i]
         off = max(off, abs(u[i]))
     if off <= ROUNDING * mu:
         return False

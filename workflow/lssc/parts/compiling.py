@@ -1,24 +1,40 @@
-"""Compile all kernels ahead of the first job: `python -m lssc.parts.compiling`."""
+"""Compiles kernels ahead of the first use: those of some estimators, or all."""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 
 from lssc.parts.registry import FOLDERS, find, names
 
 
 def warm_up(kind: str, name: str) -> None:
-    find(kind, name).warm_up()
+    from lssc.kernels.compiled import notice
+
+    notice.is_wanted = False
+    # Parts of an extra that is not installed have nothing to compile.
+    with contextlib.suppress(ModuleNotFoundError):
+        find(kind, name).warm_up()
+
+
+def compile_parts(parts: Iterable[tuple[str, str]]) -> None:
+    """Import and compile what these parts, (kind, name) each, need; prints the seconds."""
+    start = time.perf_counter()
+    with ProcessPoolExecutor() as pool:
+        for job in [pool.submit(warm_up, kind, name) for kind, name in dict.fromkeys(parts)]:
+            job.result()
+    print(f"compiled code is ready ({time.perf_counter() - start:.0f} s)")
+
+
+def every_part() -> list[tuple[str, str]]:
+    """(kind, name) of every part."""
+    return [(kind, name) for kind in FOLDERS for name in names(kind)]
 
 
 def main() -> None:
-    start = time.perf_counter()
-    with ProcessPoolExecutor() as pool:
-        jobs = [pool.submit(warm_up, kind, name) for kind in FOLDERS for name in names(kind)]
-        for job in jobs:
-            job.result()
-    print(f"compiled code is ready ({time.perf_counter() - start:.0f} s)")
+    compile_parts(every_part())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,283 @@
+"""What all estimators share: validate the points, run the parts of a method in order, keep their results."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
+
+from lssc.estimators.inputs import PreparedRows, is_stored, row_blocks, stored_rows
+from lssc.parts.embedders.landmark_svd import project_codes
+from lssc.parts.registry import Component, find, param_problems
+from lssc.parts.results import require_result
+from lssc.parts.seeding import rng_for
+from lssc.types import Array, Codes, IndexArray, Landmarks, Rows
+
+# Share of points without a code from which on a warning says that lam is too small.
+MAX_UNCODED_SHARE = 0.01
+
+Params = Mapping[str, Any]
+
+# Parts of the docstrings of all estimators.
+PARAMETERS = """\
+Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of subspaces K."""
+COMMON = """\
+unit_norm : bool, default=True
+        Scale the points to unit norm first.
+    affine : bool, default=False
+        Look for affine subspaces, by a further coordinate that is 1 for every point.
+    n_init, max_iter : int, default=10, 100
+        Starts of K-means, and iterations of each.
+    keep_codes : bool, default=True
+        Keep `codes_`, which is the largest result.
+    random_state : int, RandomState or None
+        An int gives the same labels on every call.
+    n_jobs : int, default=None
+        Threads that code points, -1 for all cores; the labels do not depend on it.
+    verbose : int, default=0
+        1 prints the time of each step.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
+    codes_ : CSR matrix of shape (n, m)
+    embedding_ : array of shape (n, K), and singular_values_ (K,)
+    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
+    seconds_ : dict, seconds by step"""
+
+
+def documented(estimator: type) -> type:
+    """Fill the parameters and attributes that all estimators share into the docstring of one."""
+    estimator.__doc__ = estimator.__doc__.replace("{parameters}", PARAMETERS).replace("{common}", COMMON)
+    return estimator
+
+
+class UncodedPointsWarning(UserWarning):
+    """Points have no code: no landmark is correlated with them enough for this lam."""
+
+
+class SubspaceClustering(ClusterMixin, BaseEstimator):
+    """Selector, coder, embedder and clusterer in one process; a subclass names its parts and their parameters."""
+
+    def __init__(
+        self,
+        n_clusters: int,
+        unit_norm: bool,
+        affine: bool,
+        n_init: int,
+        max_iter: int,
+        keep_codes: bool,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.unit_norm = unit_norm
+        self.affine = affine
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.keep_codes = keep_codes
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # `fit` reports wrong parameters; tags are read before.
+        with suppress(ValueError):
+            tags.input_tags.sparse = self._works_by_rows()
+        return tags
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        """Kind -> (name, parameters) of the parts of this method on n points."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: None = None) -> SubspaceClustering:
+        """Cluster the rows of X (n x D); y is ignored.
+
+        X is an array, list or DataFrame of numbers, a memory map, or an HDF5 dataset or Zarr array, which FSC with
+        landmarks "uniform", "kmedoids" or chosen rows reads in blocks. It then takes sparse matrices, too. Numbers of
+        any type are computed with in double precision, converted in blocks.
+        """
+        rows = self._rows(X, reset=True)
+        self._require_params(len(rows))
+        self.seconds_: dict[str, float] = {}
+        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with one_blas_thread():
+            self._fit(rows if self._works_by_rows() else rows[0 : len(rows)])
+        return self
+
+    def _fit(self, points: Rows) -> None:
+        landmarks = self._select(points)
+        codes = self._code(points, landmarks.indices)
+        embedding = self._run("embedder", codes.matrix, key=("embedding",), n=len(points))
+        clusters = self._run("clusterer", embedding.vectors, key=("kmeans",), n=len(points))
+        self.landmark_indices_, self.landmarks_ = landmarks.indices, points[landmarks.indices]
+        self.embedding_, self.singular_values_ = embedding.vectors, embedding.values
+        self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
+        self.n_iter_, self.inertia_ = clusters.info["n_iter"], clusters.info["inertia"]
+        self._projection = embedding.projection
+        if self.keep_codes:
+            self.codes_ = codes.matrix
+
+    def _rows(self, X: Any, *, reset: bool) -> PreparedRows:
+        """The points of X, read and prepared block by block; ValueError if X cannot be used."""
+        least = 2 if reset else 1
+        if is_stored(X):
+            source = stored_rows(X, least, type(self).__name__)
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        else:
+            sparse = "csr" if self._works_by_rows() else False
+            source = validate_data(
+                self, X, dtype="numeric", accept_sparse=sparse, reset=reset, ensure_min_samples=least
+            )
+        progress = Progress(type(self).__name__) if self.verbose else None
+        return PreparedRows(source, affine=self.affine, unit_norm=self.unit_norm, progress=progress)
+
+    def _works_by_rows(self) -> bool:
+        """Whether the parts that read the points take them in blocks of rows."""
+        parts = self._parts(1)
+        return all(_part(kind, parts[kind][0]).by_rows for kind in ("selector", "coder"))
+
+    def _require_params(self, n: int) -> None:
+        if not isinstance(self.n_clusters, int | np.integer) or self.n_clusters < 1:
+            raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number from 1 on")
+        if n < self.n_clusters:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
+        m = getattr(self, "n_landmarks", n)
+        if not isinstance(m, int | np.integer) or m < self.n_clusters:
+            raise ValueError(f"n_landmarks={m!r} must be a whole number from n_clusters={self.n_clusters} on")
+        for kind, (name, params) in self._parts(n).items():
+            for key, problem in param_problems(_part(kind, name), params, {"n": n, "m": self._n_landmarks(n)}).items():
+                raise ValueError(f"{key}={problem}")
+
+    def _n_landmarks(self, n: int) -> int:
+        """Every point is a landmark unless a subclass selects some."""
+        return n
+
+    def _select(self, points: Rows) -> Landmarks:
+        n, m = len(points), self._n_landmarks(len(points))
+        return self._run("selector", points, m, key=("landmarks", self._parts(n)["selector"][0], m), n=n, m=m)
+
+    def _code(self, points: Rows, landmarks: IndexArray) -> Codes:
+        key = ("codes", self._parts(len(points))["coder"][0])
+        codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
+        uncoded = int((np.diff(codes.matrix.indptr) == 0).sum())
+        if uncoded > MAX_UNCODED_SHARE * len(points):
+            warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
+        return codes
+
+    def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0) -> Any:
+        """Run one part with the estimator's parameters; its time goes to `seconds_`."""
+        name, params = self._parts(n)[kind]
+        part, start = find(kind, name), time.perf_counter()
+        supplied = {"n_clusters": self.n_clusters, "rng": self._rng(*key), "threads": self._n_threads()}
+        result = part(*args, **supplied, **params)
+        require_result(part, result, n=n, m=m, n_clusters=self.n_clusters)
+        self.seconds_[kind] = time.perf_counter() - start
+        if self.verbose:
+            print(f"[{type(self).__name__}] {kind} {name}: {self.seconds_[kind]:.2f} s", flush=True)
+        return result
+
+    def _rng(self, *key: str | int) -> np.random.Generator:
+        """A generator of its own for every step."""
+        return rng_for(self._seed, *key)
+
+    def _n_threads(self) -> int:
+        """One thread for None, all cores for -1, as in scikit-learn."""
+        return os.cpu_count() or 1 if self.n_jobs is not None and self.n_jobs < 0 else max(1, self.n_jobs or 1)
+
+    def _kmeans(self) -> tuple[str, Params]:
+        return "kmeans", {"n_init": self.n_init, "max_iter": self.max_iter}
+
+
+class Progress:
+    """Prints the share of points that are coded, in steps of at least `STEP`."""
+
+    STEP = 0.1
+
+    def __init__(self, name: str) -> None:
+        self._name, self._next = name, self.STEP
+
+    def __call__(self, share: float) -> None:
+        if share >= self._next:
+            print(f"[{self._name}] {share:.0%} of the points coded", flush=True)
+            self._next = share + self.STEP
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of numpy and scipy. A search for them takes milliseconds, so it is done once."""
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Run BLAS on one thread: with more, sums differ in their last bits."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+def _part(kind: str, name: str) -> Component:
+    """The part of that name; ValueError, as scikit-learn raises for parameters, if there is none."""
+    try:
+        return find(kind, name)
+    except LookupError as error:
+        raise ValueError(str(error)) from None
+
+
+class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SubspaceClustering):
+    """Methods that label new points: code them by the landmarks, map the codes, take the nearest centre."""
+
+    def transform(self, X: Any) -> Array:
+        """Spectral coordinates (n x K) of new points."""
+        check_is_fitted(self)
+        rows = self._rows(X, reset=False)
+        vectors = np.empty((len(rows), self._n_features_out))
+        with one_blas_thread():
+            for block in row_blocks(*rows.shape):
+                vectors[block] = self._embed_new(rows[block])
+        return vectors
+
+    def _embed_new(self, points: Array) -> Array:
+        """Coordinates of new points; a landmark has those of training, where it is not used in its own code."""
+        name, params = self._parts(len(self.embedding_))["coder"]
+        m = len(self.landmarks_)
+        stacked = np.concatenate([self.landmarks_, points])
+        codes = find("coder", name)(stacked, np.arange(m), threads=self._n_threads(), **params).matrix
+        vectors, place = project_codes(codes[m:], self._projection), self._find_landmarks(points)
+        vectors[place >= 0] = self.embedding_[self.landmark_indices_[place[place >= 0]]]
+        return vectors
+
+    def _find_landmarks(self, points: Array) -> IndexArray:
+        """The landmark that equals each point; -1 if none does."""
+        known = {row.tobytes(): place for place, row in reversed(list(enumerate(self.landmarks_)))}
+        places = np.full(len(points), -1)
+        # Few points share their first coordinate with a landmark; compare these alone.
+        for i in np.flatnonzero(np.isin(points[:, 0], self.landmarks_[:, 0])):
+            places[i] = known.get(points[i].tobytes(), -1)
+        return places
+
+    def predict(self, X: Any) -> IndexArray:
+        """The cluster of each new point."""
+        vectors, centres = self.transform(X), self.cluster_centers_
+        with one_blas_thread():
+            return np.argmin((centres**2).sum(axis=1) / 2 - vectors @ centres.T, axis=1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.cluster_centers_.shape[1]

@@ -1,0 +1,63 @@
+"""ESC: exemplar-based subspace clustering (You, Li, Robinson and Vidal 2018)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lssc.estimators.base import Params, SubspaceClustering, documented
+
+
+@documented
+class ESC(SubspaceClustering):
+    """Exemplar-based subspace clustering: farthest-first exemplars, lasso codes, a graph of similar codes.
+
+    Exemplars are added one by one: always the point of largest cost min |c|_1 + lam/2 |x - X0'c|^2 over the exemplars
+    X0 so far. The graph joins each point to the `t` points with the most similar codes.
+
+    {parameters}
+    n_landmarks : int, default=100
+        Number of exemplars m; at most half of the points.
+    lam : float, default=10.0
+        Weight of the residual against |c|_1, in the search and in the codes.
+    t : int, default=10
+        Neighbours of each point in the graph; at most n - 1.
+    {common}
+
+    References
+    ----------
+    C. You, C. Li, D. Robinson, R. Vidal, Scalable Exemplar-based Subspace Clustering on Class-Imbalanced Data,
+    ECCV 2018.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_landmarks: int = 100,
+        lam: float = 10.0,
+        t: int = 10,
+        unit_norm: bool = True,
+        affine: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        keep_codes: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        self.n_landmarks = n_landmarks
+        self.lam = lam
+        self.t = t
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        return {
+            "selector": ("farthest_first", {"lam": self.lam}),
+            "coder": ("lasso", {"lam": self.lam, "exclude_self": False}),
+            "embedder": ("neighbours", {"t": min(self.t, n - 1)}),
+            "clusterer": self._kmeans(),
+        }
+
+    def _n_landmarks(self, n: int) -> int:
+        # Exemplars code themselves: with too many of them, no two points share a code.
+        return min(self.n_landmarks, max(self.n_clusters, n // 2))

@@ -1,0 +1,147 @@
+"""SSC: sparse subspace clustering with every point as a landmark, by lasso, matching pursuit or ADMM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lssc.estimators.base import Params, SubspaceClustering, documented
+
+
+class _FullData(SubspaceClustering):
+    """Every point is a landmark, and the graph is |C| + |C|'."""
+
+    def _coder(self, n: int) -> tuple[str, Params]:
+        raise NotImplementedError
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        affinity = ("affinity", {})
+        return {"selector": ("all", {}), "coder": self._coder(n), "embedder": affinity, "clusterer": self._kmeans()}
+
+
+@documented
+class SSC(_FullData):
+    """Sparse subspace clustering: every point coded by all others with the lasso, solved exactly.
+
+    min |c|_1 + lam/2 |x - X'c|^2 with the point itself excluded; the graph is |C| + |C|'. Time grows with n^2.
+
+    {parameters}
+    lam : float, default=5.0
+        Weight of the residual against |c|_1.
+    {common}
+
+    References
+    ----------
+    E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        lam: float = 5.0,
+        unit_norm: bool = True,
+        affine: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        keep_codes: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        self.lam = lam
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        return {
+            "selector": ("all", {}),
+            "coder": ("lasso", {"lam": self.lam}),
+            "embedder": ("affinity", {}),
+            "clusterer": self._kmeans(),
+        }
+
+
+@documented
+class SSCOMP(_FullData):
+    """Sparse subspace clustering by orthogonal matching pursuit: every point coded by k others.
+
+    {parameters}
+    k : int, default=5
+        Nonzeros in a code; at most n - 1.
+    {common}
+
+    References
+    ----------
+    C. You, D. Robinson, R. Vidal, Scalable Sparse Subspace Clustering by Orthogonal Matching Pursuit, CVPR 2016.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        k: int = 5,
+        unit_norm: bool = True,
+        affine: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        keep_codes: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        self.k = k
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        return {
+            "selector": ("all", {}),
+            "coder": ("omp", {"k": min(self.k, n - 1)}),
+            "embedder": ("affinity", {}),
+            "clusterer": self._kmeans(),
+        }
+
+
+@documented
+class SSCADMM(_FullData):
+    """Sparse subspace clustering by ADMM, as its authors run it, or by the modified version of lower cost.
+
+    The original inverts an n x n matrix and costs n^3 an iteration; the modified version costs n^2 D and has no n x n
+    matrix.
+
+    {parameters}
+    alpha : float, default=20.0
+        Weight of the residual, relative to the largest correlation between points.
+    modified : bool, default=True
+        Use the modified version (Pourkamali-Anaraki and Becker 2019).
+    {common}
+
+    References
+    ----------
+    E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 20.0,
+        modified: bool = True,
+        unit_norm: bool = True,
+        affine: bool = False,
+        n_init: int = 10,
+        max_iter: int = 100,
+        keep_codes: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        self.alpha = alpha
+        self.modified = modified
+
+    def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
+        return {
+            "selector": ("all", {}),
+            "coder": ("admm_modified" if self.modified else "admm", {"alpha": self.alpha}),
+            "embedder": ("affinity", {}),
+            "clusterer": self._kmeans(),
+        }

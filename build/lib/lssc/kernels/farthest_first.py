@@ -1,0 +1,97 @@
+"""Farthest-first search: exemplars, each the point that the exemplars before it represent worst.
+
+The cost of a point is min |c|_1 + lam/2 |x - X0'c|^2, X0 the exemplars so far (rows). It can only fall as exemplars are
+added, so an old cost is an upper bound. The point of the largest bound is solved again until the largest bound is up to
+date: no other point can cost more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lssc.kernels.compiled import FAST, helper, kernel
+from lssc.kernels.lasso_path import MAX_DIMENSIONS_BY_COORDINATES, Dictionary, make_lasso_workspace
+from lssc.kernels.lasso_point import choose_candidates, solve_point, update_threshold
+from lssc.kernels.vectors import dot, index_of_largest, largest_magnitude
+from lssc.types import Array, IndexArray
+
+# Correlations of points and exemplars that are kept (1 GB); if there are more, they are computed anew for each solve.
+MAX_KEPT_CORRELATIONS = 2**27
+# The first candidate threshold: a share of a point's largest correlation.
+FIRST_THRESHOLD = 0.5
+
+_helper = helper(fastmath=FAST, _nrt=False)
+
+
+def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexArray, int]:
+    """Indices of m exemplars of the rows of X (n x D), starting from point `first`, and how many lassos were solved."""
+    n, D = X.shape
+    # np.empty: untouched pages cost no memory.
+    Q = np.empty((n, m) if n * m <= MAX_KEPT_CORRELATIONS else (1, m))
+    squares = (X**2).sum(axis=1)
+    few = D <= MAX_DIMENSIONS_BY_COORDINATES
+    dictionary = Dictionary(
+        np.zeros((m, D)),
+        np.zeros((D, m) if few else (0, 0), dtype=np.float32),
+        np.zeros((m, m)),
+        np.zeros((0, 0) if few else (m, m), dtype=np.float32),
+        float(np.sqrt(squares.max())),
+    )
+    chosen, seen = np.zeros(m, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    X = np.require(X, np.float64, ["C", "W"])
+    bounds = lam / 2 * squares
+    n_solves = _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, make_lasso_workspace(m, D))
+    return chosen, int(n_solves)
+
+
+@kernel(fastmath=FAST, _nrt=False)
+def _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, work):
+    """Fill `chosen`; bounds[i] is the cost of point i by the first seen[i] exemplars. Returns the number of solves."""
+    point, threshold, n_solves = first, FIRST_THRESHOLD, 0
+    keeps_all = len(Q) == len(X)
+    for size in range(len(chosen)):
+        if size > 0:
+            point = index_of_largest(bounds)
+            while seen[point] < size:
+                q = Q[point if keeps_all else 0]
+                for j in range(seen[point] if keeps_all else 0, size):
+                    q[j] = dot(dictionary.atoms[j], X[point])
+                seen[point] = size
+                cost, threshold = _compute_cost(X[point], squares[point], q[:size], dictionary, lam, threshold, work)
+                bounds[point] = cost
+                n_solves += 1
+                point = index_of_largest(bounds)
+        chosen[size] = point
+        # Never chosen again, even if duplicates or zero points make all costs equal.
+        bounds[point] = -1.0
+        _add_exemplar(X[point], size, dictionary)
+    return n_solves
+
+
+@_helper
+def _compute_cost(x, square, q, dictionary, lam, threshold, work):
+    """min |c|_1 + lam/2 |x - X0'c|^2, and the candidate threshold for the next point."""
+    mu, top, total, fitted = 1.0 / lam, largest_magnitude(q, len(q), work.cell), 0.0, 0.0
+    if top > mu:
+        n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)
+        threshold = update_threshold(threshold, n_candidates)
+        k, _ = solve_point(x, q, dictionary, -1, top, mu, n_candidates, work)
+        for i in range(k):
+            total += abs(work.weight[i])
+            fitted += work.weight[i] * q[work.candidates[work.active[i]]]
+    # At the minimum c'(q - Gc) = |c|_1 / lam, which eliminates Gc from the cost.
+    return 0.5 * total + 0.5 * lam * (square - fitted), threshold
+
+
+@_helper
+def _add_exemplar(x, place, dictionary):
+    """Make x the exemplar at this place."""
+    for d in range(len(x)):
+        dictionary.atoms[place, d] = x[d]
+    for d in range(len(dictionary.columns32)):
+        dictionary.columns32[d, place] = x[d]
+    for j in range(place + 1):
+        product = dot(dictionary.atoms[j], x)
+        dictionary.gram[place, j] = dictionary.gram[j, place] = product
+        if len(dictionary.gram32) > 0:
+            dictionary.gram32[place, j] = dictionary.gram32[j, place] = product

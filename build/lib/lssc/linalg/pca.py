@@ -1,0 +1,55 @@
+"""Principal components of image features, from blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lssc.errors import InputError
+from lssc.linalg.scaling import fixed_signs
+from lssc.types import Array
+
+
+@dataclass(frozen=True)
+class Pca:
+    """Principal axes as columns (D x dim), their variances, and the mean (zero if uncentred)."""
+
+    mean: Array
+    axes: Array
+    variances: Array
+
+    def project(self, X: Array) -> Array:
+        return (X - self.mean) @ self.axes
+
+
+def flat_features(maps: np.ndarray, *, path_maximum: bool) -> Array:
+    """Reshape n x paths x places to n x D; `path_maximum` divides each map by its maximum, per image and path."""
+    maps = maps.astype(np.float64)
+    if path_maximum:
+        largest = maps.max(axis=2, keepdims=True)
+        # A path without a response in an image stays zero.
+        largest[largest <= 0] = 1.0
+        maps /= largest
+    return maps.reshape(len(maps), -1)
+
+
+def fit_pca(blocks: Iterable[Array], *, dim: int, centre: bool) -> Pca:
+    """The first `dim` principal components of all rows of the blocks, from the D x D matrix of second moments."""
+    from scipy.linalg import eigh
+
+    count, total, moments = 0, 0.0, 0.0
+    for block in blocks:
+        count += len(block)
+        total = total + block.sum(axis=0)
+        moments = moments + block.T @ block
+    D = len(total)
+    if dim > min(count, D):
+        raise InputError(
+            f"dim={dim} principal components from {count} images of {D} features; need at most {min(count, D)}"
+        )
+    mean = total / count if centre else np.zeros(D)
+    covariance = moments / count - np.outer(mean, mean)
+    variances, axes = eigh(covariance, subset_by_index=(D - dim, D - 1))
+    return Pca(mean, fixed_signs(axes[:, ::-1]), np.maximum(variances[::-1], 0))

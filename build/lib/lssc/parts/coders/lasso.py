@@ -1,0 +1,40 @@
+"""Sparse codes by the lasso, eqs. (4) and (5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from lssc.parts.params import Above
+from lssc.parts.registry import component
+from lssc.types import Codes, IndexArray, Rows
+
+
+def warm_up() -> None:
+    code_lasso(np.eye(2), np.arange(1), lam=10.0)
+
+
+@component("coder", "lasso", warm_up=warm_up, by_rows=True)
+def code_lasso(
+    X: Rows,
+    landmarks: IndexArray,
+    *,
+    lam: Annotated[float, Above(0)],
+    exclude_self: bool = True,
+    precision: Literal["double", "single"] = "double",
+    threads: int = 1,
+) -> Codes:
+    """min |c|_1 + lam/2 |x - L'c|^2 for every point x (row of X, n x D), L the landmarks as rows (m x D).
+
+    With `exclude_self` no landmark takes part in its own code: eq. (5), FSC; without, eq. (4), ESC. In single precision
+    inner products of points and landmarks have errors of about 1e-7 of their norms, and the codes accordingly.
+    """
+    # Imported on use: Numba takes half a second to load.
+    from lssc.kernels.lasso import compute_lasso_codes
+
+    own = np.full(len(X), -1)
+    if exclude_self:
+        own[landmarks] = np.arange(len(landmarks))
+    codes, n_unsolved = compute_lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
+    return Codes(codes, {"converged": n_unsolved == 0, "n_unsolved": n_unsolved})

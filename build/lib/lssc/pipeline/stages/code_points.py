@@ -1,0 +1,17 @@
+"""Write every point as a sparse combination of the landmarks."""
+
+import numpy as np
+
+from lssc.pipeline.store.artifacts import Record, csr_arrays
+from lssc.pipeline.trials import Trial, run_stage
+
+
+def code_points(trial: Trial) -> Record:
+    X, indices = trial.rows("data", "X"), trial.array("landmarks", "indices")
+    codes, spent = trial.run_part(X, indices, m=len(indices), rng=trial.rng("codes", trial.part.name))
+    uncoded = {"n_uncoded": int((np.diff(codes.matrix.indptr) == 0).sum())}
+    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **uncoded, **spent})
+
+
+if __name__ == "__main__":
+    run_stage(code_points)

@@ -1,0 +1,257 @@
+"""The study that a config describes: image collections, datasets, methods, experiments and their runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from lssc.parts.registry import find
+from lssc.pipeline.study.blocks import Block, blocks
+from lssc.pipeline.study.paths import Paths
+from lssc.pipeline.study.steps import step_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part by kind and name, with all its parameters."""
+
+    kind: str
+    name: str
+    params: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, kind: str, entry: str | Mapping[str, Any]) -> Part:
+        """The part that a config entry names; parameters it leaves out have their defaults."""
+        entry = {"name": entry} if isinstance(entry, str) else dict(entry)
+        name = entry.pop("name")
+        part = find(kind, name)
+        params = {
+            key: float(value) if _wants_float(part.hints.get(key), value) else value for key, value in entry.items()
+        }
+        return cls(kind, name, {**part.defaults, **params})
+
+    @property
+    def slug(self) -> str:
+        """Its folder: the name, then the parameters that differ from their defaults."""
+        return slug(self.name, self.params, find(self.kind, self.name).defaults)
+
+    def with_params(self, values: Mapping[str, Any]) -> Part:
+        """The same part with those values that are addressed to it: `lam` or `coder.lam`."""
+        own = {name: value for key, value in values.items() if (name := self.own_name(key))}
+        return Part.of(self.kind, {"name": self.name, **self.params, **own}) if own else self
+
+    def own_name(self, key: str) -> str | None:
+        """The parameter that `lam` or `coder.lam` addresses in this part, if any."""
+        kind, _, name = key.rpartition(".")
+        return name if name in self.params and kind in ("", self.kind) else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "params": dict(self.params)}
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Labelled images in files, and the features computed from them, shard by shard."""
+
+    id: str
+    folder: str | None
+    sources: tuple[Part, ...]
+    counts: tuple[int, ...]
+    sha256: Mapping[str, str]
+    features: Part
+    shard: int
+    first: int | None
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return min(sum(self.counts), self.first or sum(self.counts))
+
+    @property
+    def width(self) -> int | None:
+        """Features per image; None if their part does not say."""
+        width = find("features", self.features.name).width
+        return width(**self.features.params) if width else None
+
+    @property
+    def shards(self) -> list[str]:
+        """Which images each feature file holds: `00000-04999` and so on."""
+        ends = [min(start + self.shard, self.size) for start in range(0, self.size, self.shard)]
+        return [f"{start:05d}-{end - 1:05d}" for start, end in zip(range(0, self.size, self.shard), ends, strict=True)]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Where points come from, and how many clusters they have."""
+
+    id: str
+    generator: Part
+    n_clusters: int
+    unit_norm: bool
+    label: str
+
+    @property
+    def collection(self) -> str | None:
+        """The image collection it draws from, if any."""
+        return self.generator.params.get("collection")
+
+    @property
+    def reduction(self) -> dict[str, Any] | None:
+        """How the features of all images are reduced; None if each trial reduces its own."""
+        if self.collection is None or self.generator.params["pca_on"] == "subset":
+            return None
+        return {key: self.generator.params[key] for key in ("path_maximum", "centre", "dim")}
+
+    @property
+    def reduction_slug(self) -> str:
+        return slug("pca", self.reduction, find("dataset", self.generator.name).defaults)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the methods table: one part per step. `setting` holds the values that a sweep changed."""
+
+    id: str
+    label: str
+    parts: tuple[Part, ...]
+    setting: Mapping[str, Any]
+
+    @property
+    def ignores_m(self) -> bool:
+        """Whether the number of landmarks makes no difference: every point is one, or there are none."""
+        first = self.parts[0]
+        return first.kind == "method" or first.name == "all"
+
+    def value(self, key: str) -> Any:
+        """The value of `lam` or `coder.lam`; None if no part has it."""
+        return next((part.params[name] for part in self.parts if (name := part.own_name(key))), None)
+
+    def with_params(self, values: Mapping[str, Any]) -> Method:
+        return replace(self, parts=tuple(part.with_params(values) for part in self.parts))
+
+    def overridden(self, overrides: Mapping[str, Mapping[str, Any]]) -> Method:
+        """The method with the parameters that an experiment's overrides give it."""
+        return self.with_params(overrides.get(self.id, {}).get("params", {}))
+
+    def with_setting(self, setting: Mapping[str, Any]) -> Method:
+        return replace(self.with_params(setting), setting=setting)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method on one block of trials of a dataset, at one n and m."""
+
+    dataset: str
+    n: int
+    m: int
+    block: Block
+    method: Method
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        own = {"dataset": self.dataset, "n": str(self.n), "m": str(self.m), "block": str(self.block)}
+        own |= {part.kind: part.slug for part in self.method.parts}
+        return {**own, "chain": "/".join(step_of(part.kind).folder.format(**own) for part in self.method.parts)}
+
+    def artifacts(self, paths: Paths) -> dict[str, str]:
+        """Artifact -> file, for the data and every step; `result` is the last one, which holds the labels."""
+        files = paths.artifacts_of(self.wildcards)
+        steps = [step_of(part.kind).makes for part in self.method.parts]
+        return {
+            "data": paths.data.format(**self.wildcards),
+            **dict(zip(steps, files, strict=True)),
+            "result": files[-1],
+        }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of runs; `overrides` holds what differs by method: dataset, number of trials, parameters."""
+
+    id: str
+    title: str
+    stream: str
+    block: int
+    ns: tuple[int, ...]
+    ms: tuple[int, ...]
+    trials: int
+    dataset: str
+    methods: tuple[Method, ...]
+    overrides: Mapping[str, Mapping[str, Any]]
+    figures: Mapping[str, Mapping[str, Any]]
+    held: tuple[str, ...]
+    is_sweep: bool
+    pictures: Mapping[str, Any] | None
+    compare: tuple[str, ...]
+
+    def trials_of(self, method: str) -> int:
+        return self.overrides.get(method, {}).get("trials", self.trials)
+
+    def dataset_of(self, method: Method) -> str:
+        own = self.overrides.get(method.id, {}).get("dataset", self.dataset)
+        return method.setting.get("dataset", own)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Every dataset that one of its methods runs on."""
+        return list(dict.fromkeys(self.dataset_of(method) for method in self.methods))
+
+    def ms_of(self, method: Method, n: int) -> tuple[int, ...]:
+        """The values of m that a method runs at; one run serves the whole grid if m makes no difference."""
+        return (n,) if method.ignores_m else self.ms
+
+    def runs(self) -> Iterator[Run]:
+        for method, n in itertools.product(self.methods, self.ns):
+            for m in self.ms_of(method, n):
+                for block in blocks(self.stream, self.trials_of(method.id), self.block):
+                    yield Run(self.dataset_of(method), n, m, block, method)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A whole config, checked. Recipes, results and size checks of a study are in modules of these names."""
+
+    seed: int
+    results: str
+    store: str
+    run: tuple[str, ...]
+    collections: Mapping[str, Collection]
+    datasets: Mapping[str, Dataset]
+    methods: Mapping[str, Method]
+    experiments: Mapping[str, Experiment]
+    config: Mapping[str, Any]
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.results, self.store)
+
+    @cached_property
+    def parts(self) -> dict[tuple[str, str], Part]:
+        """(kind, slug) -> part, for every part of every run."""
+        methods = [method for experiment in self.experiments.values() for method in experiment.methods]
+        return {(part.kind, part.slug): part for method in methods for part in method.parts}
+
+    def collections_of(self, experiment: str) -> list[str]:
+        """The image collections that an experiment draws from."""
+        drawn = (self.datasets[id].collection for id in self.experiments[experiment].datasets)
+        return [id for id in dict.fromkeys(drawn) if id is not None]
+
+
+def slug(name: str, params: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """A folder name: the name, then the parameters that differ from their defaults."""
+    changed = [f"{key}={_short(value)}" for key, value in sorted(params.items()) if value != defaults[key]]
+    # No commas: Snakemake cannot pass a wildcard that has one to a job on a cluster.
+    return ".".join([name, "+".join(changed)] if changed else [name])
+
+
+def _wants_float(hint: Any, value: Any) -> bool:
+    return getattr(hint, "__origin__", hint) is float and isinstance(value, int) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).removesuffix(".0")

@@ -1,0 +1,189 @@
+"""The frame of every stage: read the inputs, compute trial by trial, write the output whole."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lssc import __version__
+from lssc.errors import DamagedArtifact, InputError, exit_with_message
+from lssc.parts.registry import Component, find
+from lssc.parts.results import require_result
+from lssc.parts.seeding import rng_for
+from lssc.parts.timing import timed
+from lssc.pipeline.store.artifacts import MAX_MAGNITUDE, Reader, Record, Writer, is_sound, reading, writing
+from lssc.pipeline.store.features import Features
+from lssc.pipeline.study.blocks import Block, siblings
+from lssc.types import Rows
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial of a stage: its recipe, its inputs by artifact name, its randomness."""
+
+    number: int
+    recipe: Mapping[str, Any]
+    inputs: Mapping[str, Reader]
+    features: Features
+    threads: int = 1
+
+    @property
+    def n(self) -> int:
+        return self.recipe["n"]
+
+    @property
+    def part(self) -> Component:
+        return find(self.recipe["part"]["kind"], self.recipe["part"]["name"])
+
+    def run_part(self, *args: Any, m: int = 0, **supplied: Any) -> tuple[Any, dict[str, float]]:
+        """Run the trial's part with its parameters: its result, checked, and the time and memory it took."""
+        n_clusters = self.recipe["n_clusters"]
+        supplied = {"n_clusters": n_clusters, "threads": self.threads, **supplied}
+        result, spent = timed(self.part, *args, **supplied, **self.recipe["part"]["params"])
+        require_result(self.part, result, n=self.n, m=m, n_clusters=n_clusters)
+        return result, spent
+
+    def array(self, name: str, array: str, **expected: int) -> np.ndarray:
+        """One array of an input; `Reader.array` checks what is expected of it."""
+        return self.inputs[name].array(self.number, array, **expected)
+
+    def rows(self, name: str, array: str) -> Rows:
+        """One row of an input's array per point; a large array stays in its file if the part works by rows."""
+        source = self.inputs[name]
+        get = source.rows if self.part.by_rows else source.array
+        return get(self.number, array, rows=self.n)
+
+    def csr(self, name: str, matrix: str) -> Any:
+        """A sparse matrix of an input, one row per point."""
+        stored = self.inputs[name].csr(self.number, matrix)
+        self.inputs[name].require(stored.shape[0] == self.n, f"has {stored.shape[0]} rows of {matrix}, not {self.n}")
+        return stored
+
+    def facts(self, name: str) -> dict[str, Any]:
+        return self.inputs[name].facts(self.number)
+
+    def rng(self, *key: str | int) -> np.random.Generator:
+        """Depends on the trial and the key alone: not on other steps, the block or the number of cores."""
+        recipe = self.recipe
+        return rng_for(recipe["seed"], recipe["stream"], recipe["n"], self.number, *key)
+
+
+Compute = Callable[[Trial], Record]
+
+
+def run_stage(compute: Compute, *, reuse: bool = True) -> None:
+    """The command line of a stage: input artifacts, recipe, fingerprint of the numerics, output.
+
+    Each input is known by its file's name: `codes` is the artifact `codes.h5`.
+    """
+    parser = stage_parser()
+    parser.add_argument("--inputs", type=Path, nargs="*", default=[], help="artifacts, known by their file names")
+    parser.add_argument("--features", type=Path, nargs="*", default=[], help="feature files of an image collection")
+    parser.add_argument("--threads", type=int, default=1)
+    args = parser.parse_args()
+    with exit_with_message(args.out):
+        make_artifact(
+            compute,
+            inputs={path.stem: path for path in args.inputs},
+            features=args.features,
+            out=args.out,
+            recipe=args.recipe,
+            threads=args.threads,
+            code=args.code,
+            reuse=reuse,
+        )
+
+
+def stage_parser() -> argparse.ArgumentParser:
+    """The arguments of every stage that makes an artifact."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--recipe", type=json.loads, required=True, help="JSON, as Snakemake prints it")
+    parser.add_argument("--code", default="", help="fingerprint of the numerics; results of others are not reused")
+    parser.add_argument("--out", type=Path, required=True)
+    return parser
+
+
+def make_artifact(
+    compute: Compute,
+    *,
+    inputs: Mapping[str, Path],
+    features: Sequence[Path] = (),
+    out: Path,
+    recipe: Mapping[str, Any],
+    threads: int = 1,
+    code: str = "",
+    reuse: bool = True,
+) -> None:
+    """Compute every trial of a block, or copy it from another block that already holds it."""
+    block, job = Block.parse(recipe["block"]), recipe
+    recipe = {**{k: v for k, v in recipe.items() if k != "block"}, "stream": block.stream}
+    if "part" in recipe:
+        find(recipe["part"]["kind"], recipe["part"]["name"]).warm_up()
+    with contextlib.ExitStack() as stack:
+        readers = {name: stack.enter_context(reading(path)) for name, path in inputs.items()}
+        shared = Features([stack.enter_context(reading(path)) for path in features])
+        others = _open_siblings(out, stack) if reuse else []
+        writer = stack.enter_context(writing(out, job, code))
+        for number in block.trials:
+            trial = Trial(number, recipe, readers, shared, threads)
+            facts = _add_trial(writer, compute, trial, _key(trial, code), others)
+            print(f"trial {number}" + (f": {facts['seconds']:.3f} s" if "seconds" in facts else ""), file=sys.stderr)
+
+
+def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others: list[Reader]) -> Mapping[str, Any]:
+    """Copy a trial from another block, or compute it; the facts about it."""
+    if source := _holder(others, trial.number, key):
+        writer.copy(trial.number, source)
+        return source.facts(trial.number)
+    part = trial.part.name if "part" in trial.recipe else "the stage"
+    try:
+        record = compute(trial)
+    except np.linalg.LinAlgError as error:
+        raise InputError(f"{part} cannot work with its input and parameters in trial {trial.number}: {error}") from None
+    record = Record({name: _as_stored(array) for name, array in record.arrays.items()}, record.facts)
+    for name, array in record.arrays.items():
+        if isinstance(array, np.ndarray) and not is_sound(array):
+            raise InputError(f"{part} returned {name} not finite, or beyond {MAX_MAGNITUDE:g}, in trial {trial.number}")
+    made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
+    # A view: making an array in blocks takes time while it is written, and the stage adds that to its facts.
+    facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)
+    writer.add(trial.number, Record(record.arrays, facts))
+    return facts
+
+
+def _as_stored(array: Any) -> Any:
+    """Artifacts hold 64-bit numbers, whatever a part returns."""
+    wide = {"f": np.float64, "i": np.int64, "u": np.int64}
+    return array.astype(wide[array.dtype.kind], copy=False) if isinstance(array, np.ndarray) else array
+
+
+def _open_siblings(out: Path, stack: contextlib.ExitStack) -> list[Reader]:
+    """The same artifact in other blocks; damaged ones are skipped."""
+    opened = []
+    for path in siblings(out):
+        with contextlib.suppress(DamagedArtifact, FileNotFoundError):
+            opened.append(stack.enter_context(reading(path)))
+    return opened
+
+
+def _holder(others: list[Reader], number: int, key: str) -> Reader | None:
+    """The artifact that already holds this trial, if any."""
+    return next((file for file in others if number in file.trials and file.facts(number).get("key") == key), None)
+
+
+def _key(trial: Trial, code: str) -> str:
+    """Equal keys mean equal results: same recipe, numerics, trial and content of the inputs."""
+    contents = {name: reader.content(trial.number) for name, reader in trial.inputs.items()}
+    text = json.dumps([trial.recipe, trial.number, code, contents, trial.features.content], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

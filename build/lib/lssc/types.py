@@ -1,0 +1,166 @@
+"""The values that pass between the steps of a method. Glossary: X points, C codes, K clusters, m landmarks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+IndexArray: TypeAlias = NDArray[np.int64]
+Info: TypeAlias = dict[str, Any]
+
+# Numbers of an array that is held in memory (512 MB); times of larger ones include drawing or reading.
+MAX_IN_MEMORY = 2**26
+# Numbers in a block of rows (8 MB): small beside the rest of a job, large beside the cost of a call.
+NUMBERS_PER_BLOCK = 2**20
+
+
+class Rows(Protocol):
+    """An array that need not be in memory: it has a shape, and gives rows by a slice or by indices in any order."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
+
+
+class StoredRows:
+    """Rows of an array in an open file, such as an HDF5 dataset or a Zarr array, read at each access."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.shape, self.dtype = data.shape, data.dtype
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        if isinstance(rows, slice):
+            return np.asarray(self._data[rows])
+        if not isinstance(rows, np.ndarray) or rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise TypeError(f"stored rows take a slice or an array of indices, not {rows!r}")
+        # HDF5 takes increasing indices only, each once. Zarr selects rows by `oindex`.
+        distinct, place = np.unique(rows, return_inverse=True)
+        if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(self):
+            raise IndexError(f"rows {distinct[0]} to {distinct[-1]} requested; there are {len(self)}")
+        return np.asarray(getattr(self._data, "oindex", self._data)[distinct])[place]
+
+
+class ImageFeatures(Protocol):
+    """Features of images: the class of each image, and features by row indices."""
+
+    @property
+    def labels(self) -> np.ndarray: ...
+
+    def rows(self, indices: IndexArray, /) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class RowBlocks:
+    """An array made block by block, from the first row on. The blocks can be iterated once."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    blocks: Iterator[np.ndarray]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def placed(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Each block with its rows; ValueError unless the blocks make up an array of this shape and dtype."""
+        start = 0
+        for block in self.blocks:
+            stop = start + len(block)
+            if block.dtype != self.dtype or block.shape[1:] != self.shape[1:] or stop > len(self):
+                raise ValueError(f"{block.dtype} {block.shape} at row {start} is no block of {self.dtype} {self.shape}")
+            yield slice(start, stop), block
+            start = stop
+        if start < len(self):
+            raise ValueError(f"blocks end at row {start} of {len(self)}")
+
+    def whole(self) -> np.ndarray:
+        """All rows in memory."""
+        array = np.empty(self.shape, self.dtype)
+        for place, block in self.placed():
+            array[place] = block
+        return array
+
+
+def fits_in_memory(shape: tuple[int, ...]) -> bool:
+    """Whether an array of this shape is small enough to be held in memory."""
+    return math.prod(shape) <= MAX_IN_MEMORY
+
+
+def block_sizes(n: int, row: int) -> list[int]:
+    """The number of rows in each block of an array of n rows of `row` numbers."""
+    size = max(1, NUMBERS_PER_BLOCK // row)
+    return [min(size, n - start) for start in range(0, n, size)]
+
+
+@dataclass(frozen=True)
+class Points:
+    """n points as rows of X, with the cluster of each; `origin` holds their rows in a larger collection.
+
+    X comes in blocks if it is too large for memory.
+    """
+
+    X: Array | RowBlocks
+    labels: IndexArray
+    origin: IndexArray | None = None
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """The rows of X that are landmarks."""
+
+    indices: IndexArray
+    info: Info = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Row j of `matrix` (n x m, CSR) is the code of point j: the paper's column c_j."""
+
+    matrix: Any
+    info: Info = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Maps the code c of any point to coordinates: |c| / sqrt(|c|'weights) times `basis` (m x K)."""
+
+    weights: Array
+    basis: Array
+    scale_rows: bool
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """One row of coordinates per point, with the eigenvalues or singular values they belong to.
+
+    `projection` maps codes of new points, if the embedder can.
+    """
+
+    vectors: Array
+    values: Array
+    info: Info = field(default_factory=dict)
+    projection: Projection | None = None
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A cluster for every point, counted from zero, and the centres (K x coordinates) if there are any."""
+
+    labels: IndexArray
+    info: Info
+    centres: Array | None = None
