@@ -1,7 +1,7 @@
 """Tests the library, installed from its wheel, on other versions: `make test-core`.
 
-The oldest Python gets the oldest version of every dependency, the others the newest. The newest Python runs all tests of
-the library; the others run those of two estimators, since each environment compiles its kernels anew.
+The oldest Python gets the oldest version of every dependency, the others the newest. The newest Python runs all tests
+of the library; the others run those of two estimators, since each environment compiles its kernels anew.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
+
+import tomllib
 
 REPO = Path(__file__).parents[1]
 FOLDER = REPO / ".core"

@@ -81,6 +81,52 @@ def test_unwritable_package_uses_the_cache_of_the_user_or_none(package, tmp_path
     assert run(package, XDG_CACHE_HOME=nowhere) == (2, 2, 0, "None")
 
 
+NOTICE = "lssc: compiling for this machine (up to half a minute, "
+
+
+def stderr_of(package, **variables):
+    script = "from lssc.kernels import calling; calling.run(1); calling.run(1.0)"
+    environment = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment |= {"PYTHONPATH": str(package.parents[1]), **variables}
+    return subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    ).stderr
+
+
+def test_compilation_is_announced_in_one_line_and_loading_is_silent(package):
+    assert stderr_of(package) == NOTICE + "once)\n"
+    assert stderr_of(package) == ""
+
+
+def test_notice_says_that_nothing_is_kept_without_a_writable_folder(package):
+    (package / "__pycache__").write_text("a file, so that no folder can be made here")
+    (package / "calling.py").write_text(CALLER.replace("cache=True", "cache=False"))
+    nowhere = str(package / "__pycache__" / "user")
+    expected = NOTICE + "in every process: no cache folder is writable, set NUMBA_CACHE_DIR)\n"
+    assert stderr_of(package, XDG_CACHE_HOME=nowhere) == expected
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "end"),
+    [
+        ("win32", "LOCALAPPDATA", "lssc/Cache"),
+        ("darwin", "HOME", "Library/Caches/lssc"),
+        ("linux", "XDG_CACHE_HOME", "lssc"),
+        ("freebsd14", "XDG_CACHE_HOME", "lssc"),
+    ],
+)
+def test_cache_of_the_user_is_where_the_platform_keeps_caches(platform, variable, end, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled.sys, "platform", platform)
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert compiled._user_folder() == tmp_path / end
+
+
+def test_user_without_a_home_gets_no_relative_folder(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(compiled.os.path, "expanduser", lambda path: path)
+    assert all(parent.is_absolute() for parent in compiled._parents())
+
+
 def test_every_processor_has_a_folder(monkeypatch):
     def folder(name):
         monkeypatch.setattr(compiled.binding, "get_host_cpu_name", lambda: name)
