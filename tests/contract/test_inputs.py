@@ -118,12 +118,6 @@ def read_only(X):
     return X
 
 
-def unaligned(X):
-    moved = np.zeros(X.nbytes + 1, dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
-    moved[:] = X
-    return moved
-
-
 VALID = {
     "list": lambda X: X.tolist(),
     "tuple of rows": tuple,
@@ -133,7 +127,6 @@ VALID = {
     "every second row and column": strided,
     "backwards": lambda X: X[::-1].copy()[::-1],
     "read-only": read_only,
-    "unaligned": unaligned,
     "other byte order": lambda X: X.astype(">f8"),
     "extended precision": lambda X: X.astype(np.longdouble),
     "array of a subclass": lambda X: X.view(np.matrix),
@@ -261,6 +254,12 @@ def test_refuses_bad_number_of_points(part, count):
 def test_refuses_bad_number_of_landmarks(part, m, X):
     with refused(part, "m=.*(must be a whole number from 1 on|need m <= 60)"):
         run(part, X, m)
+
+
+@pytest.mark.parametrize("part", [p for p in parts_of("selector") if p.needs_all], ids=part_id)
+def test_selector_of_all_points_refuses_fewer(part, X):
+    with refused(part, "m=15 must be the number of points, 60"):
+        run(part, X, 15)
 
 
 LANDMARKS = {

@@ -52,6 +52,8 @@ def test_memory_maps_in_memory_order_are_not_copied(seen, tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert np.shares_memory(seen("clusterer", mapped), mapped)
+    # Read in blocks, and checked then: not read twice.
+    assert not isinstance(seen("selector", mapped, 3, by_rows=True), np.ndarray)
 
 
 def unaligned(array):
