@@ -51,7 +51,7 @@ def test_truncated_file_is_one_line(kind, data, tmp_path, write):
     read_quietly(path)
 
 
-@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "parquet", "mat"])
+@pytest.mark.parametrize("kind", ["npy", "npz", "csv", "parquet", "h5", "mat"])
 @given(data=st.data())
 def test_altered_bytes_are_one_line_or_numbers(kind, data, tmp_path, write):
     content = bytearray(write(tmp_path, kind).read_bytes())

@@ -25,7 +25,9 @@ def open_hdf5(path: Path, *, transposed: bool = False) -> ArrayFile:
     try:
         file = h5py.File(path, "r")
 
-        def add(name: str, item: Any) -> bool | None:
+        def add(name: str | bytes, item: Any) -> bool | None:
+            # A name that is no UTF-8 comes as bytes.
+            name = name if isinstance(name, str) else name.decode("utf-8", "replace")
             if isinstance(item, h5py.Dataset) and item.shape is not None:
                 arrays[name] = _array(item, path, name, transposed)
             return True if len(arrays) >= MOST_DATASETS else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from numpy.lib import format as npy_format
 from lssc.data.files.arrays import ArrayFile, StoredArray, read_into
 from lssc.errors import InputError
 
+# Bytes in which a header must lie.
+MAX_HEADER_BYTES = 2**16
 # Flag of an encrypted member of a zip file.
 ENCRYPTED = 0x1
 
@@ -49,7 +52,9 @@ def open_npz(path: Path) -> ArrayFile:
     return ArrayFile(path, arrays)
 
 
-def _header(file: IO[bytes], where: str) -> Header:
+def _header(stream: IO[bytes], where: str) -> Header:
+    # A damaged length of the header must not make NumPy read gigabytes.
+    file = io.BytesIO(stream.read(MAX_HEADER_BYTES))
     try:
         version = npy_format.read_magic(file)
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
