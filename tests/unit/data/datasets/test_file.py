@@ -63,11 +63,11 @@ def test_refuses_more_rows_than_there_are(path):
         draw(path, 41)
 
 
-def test_refuses_a_file_that_changed_since_the_run_started(path):
+def test_refuses_a_file_that_changed_after_its_config_was_filled_in(path):
     before = content_of([path])
     draw(path, content=before)
     np.savez(path, X=np.ones((N, D)))
-    with pytest.raises(InputError, match="has changed since the run started"):
+    with pytest.raises(InputError, match="has changed: its SHA-256 is .*, not .* as config says; run again"):
         draw(path, content=before)
 
 

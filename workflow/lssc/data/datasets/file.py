@@ -43,7 +43,7 @@ def file(
     """
     points = PointsFile(Path(path), key, labels, labels_key, header)
     if content not in (ANY, now := content_of(points.paths)):
-        raise InputError(f"{path}: has changed since the run started: its SHA-256 is {now}, not {content}; run again")
+        raise InputError(f"{path}: has changed: its SHA-256 is {now}, not {content} as config says; run again")
     rows = choose_rows(points, n, rng)
     X = _prepared(points, rows, centre=centre, dim=dim)
     classes = points.labels and points.labels.numbers[rows]
