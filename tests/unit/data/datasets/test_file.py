@@ -67,7 +67,7 @@ def test_refuses_a_file_that_changed_after_its_config_was_filled_in(path):
     before = content_of([path])
     draw(path, content=before)
     np.savez(path, X=np.ones((N, D)))
-    with pytest.raises(InputError, match="has changed: its SHA-256 is .*, not .* as config says; run again"):
+    with pytest.raises(InputError, match=r"has changed: its SHA-256 is .*, not .* as config says; run again"):
         draw(path, content=before)
 
 
