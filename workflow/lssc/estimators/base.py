@@ -11,18 +11,20 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from lssc.estimators.automatic import AUTO, automatic_lam, automatic_landmarks, count_clusters, is_auto
 from lssc.estimators.inputs import PreparedRows, row_blocks, stored_rows
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.inputs import SparseRows
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import first_trial, rng_for
-from lssc.types import Array, Codes, IndexArray, Landmarks, Rows, is_stored
+from lssc.types import Array, Codes, Embedding, IndexArray, Landmarks, Rows, is_stored
 
 # Share of points without a code from which on a warning says that lam is too small.
 MAX_UNCODED_SHARE = 0.01
@@ -33,10 +35,12 @@ Params = Mapping[str, Any]
 PARAMETERS = """\
 Parameters
     ----------
-    n_clusters : int, default=8
-        Number of subspaces K."""
+    n_clusters : int or None, default=8
+        Number of subspaces K. None estimates it by the largest eigengap, for which the points are embedded twice."""
 COMMON = """\
-unit_norm : bool, default=True
+max_clusters : int, default=20
+        Largest number of subspaces that n_clusters=None considers.
+    unit_norm : bool, default=True
         Scale the points to unit norm first.
     affine : bool, default=False
         Look for affine subspaces, by a further coordinate that is 1 for every point.
@@ -58,6 +62,7 @@ unit_norm : bool, default=True
     codes_ : CSR matrix of shape (n, m)
     embedding_ : array of shape (n, K), and singular_values_ (K,)
     cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
+    n_clusters_ : int, the number of clusters used, and eigengaps_ (max_clusters,) if it was estimated
     seconds_ : dict, seconds by step"""
 
 
@@ -74,9 +79,14 @@ class UncodedPointsWarning(UserWarning):
 class SubspaceClustering(ClusterMixin, BaseEstimator):
     """Selector, coder, embedder and clusterer in one process; a subclass names its parts and their parameters."""
 
+    # Constants of the rules for lam="auto" and n_landmarks="auto", for subclasses that have these parameters.
+    _lam_factor: float
+    _landmarks_each: int
+
     def __init__(
         self,
-        n_clusters: int,
+        n_clusters: int | None,
+        max_clusters: int,
         unit_norm: bool,
         affine: bool,
         n_init: int,
@@ -87,6 +97,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         verbose: int,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.unit_norm = unit_norm
         self.affine = affine
         self.n_init = n_init
@@ -115,18 +126,20 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         become dense as a whole. Numbers of any type are converted to double precision, block by block.
         """
         rows = self._rows(X, reset=True)
-        self._require_params(len(rows))
-        self.seconds_: dict[str, float] = {}
         self._seed = (_whole_seed(self.random_state), *first_trial(len(rows)))
+        self.seconds_: dict[str, float] = {}
         with one_blas_thread():
+            self._choose_params(rows)
+            self._require_params(len(rows))
             self._fit(rows if self._works_by_rows() else rows[0 : len(rows)])
         return self
 
     def _fit(self, points: Rows) -> None:
         landmarks = self._select(points)
         codes = self._code(points, landmarks.indices)
-        embedding = self._run("embedder", codes.matrix, key=("embedding",), n=len(points))
+        embedding = self._embed(codes.matrix)
         clusters = self._run("clusterer", embedding.vectors, key=("kmeans",), n=len(points))
+        self.n_landmarks_ = len(landmarks.indices)
         self.landmark_indices_, self.landmarks_ = landmarks.indices, points[landmarks.indices]
         self.embedding_, self.singular_values_ = embedding.vectors, embedding.values
         self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
@@ -160,21 +173,36 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         parts = self._parts(1)
         return all(_part(kind, parts[kind][0]).by_rows for kind in ("selector", "coder"))
 
+    def _choose_params(self, points: Rows) -> None:
+        """Set `lam_`, and `n_clusters_` to the most that it can be until it is estimated."""
+        self.n_clusters_ = self.max_clusters if self.n_clusters is None else self.n_clusters
+        if hasattr(self, "lam"):
+            auto = is_auto("lam", self.lam, "a number greater than 0")
+            self.lam_ = automatic_lam(points, factor=self._lam_factor, rng=self._rng("lam")) if auto else self.lam
+
+    def _lam(self) -> float | str:
+        """The weight that the parts get; before `fit` the parameter as it is."""
+        return getattr(self, "lam_", self.lam)
+
     def _require_params(self, n: int) -> None:
-        if not isinstance(self.n_clusters, int | np.integer) or self.n_clusters < 1:
-            raise ValueError(f"n_clusters={self.n_clusters!r} must be a whole number from 1 on")
-        if n < self.n_clusters:
-            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
-        m = getattr(self, "n_landmarks", n)
-        if not isinstance(m, int | np.integer) or m < self.n_clusters:
-            raise ValueError(f"n_landmarks={m!r} must be a whole number from n_clusters={self.n_clusters} on")
+        least = 2 if self.n_clusters is None else self.n_clusters
+        if not isinstance(least, int | np.integer) or least < 1:
+            raise ValueError(f"n_clusters={least!r} must be a whole number from 1 on, or None")
+        if not isinstance(self.max_clusters, int | np.integer) or self.max_clusters < 2:
+            raise ValueError(f"max_clusters={self.max_clusters!r} must be a whole number from 2 on")
+        if n < least:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={least}.")
+        m, allowed = getattr(self, "n_landmarks", n), f"a whole number from n_clusters={least} on"
+        if not is_auto("n_landmarks", m, allowed) and (not isinstance(m, int | np.integer) or m < least):
+            raise ValueError(f'n_landmarks={m!r} must be {allowed} or "auto"')
         for kind, (name, params) in self._parts(n).items():
             for key, problem in param_problems(_part(kind, name), params, {"n": n, "m": self._n_landmarks(n)}).items():
                 raise ValueError(f"{key}={problem}")
 
     def _n_landmarks(self, n: int) -> int:
-        """Every point is a landmark unless a subclass selects some."""
-        return n
+        """The number of landmarks of n points: all of them, unless the estimator has `n_landmarks`."""
+        m = getattr(self, "n_landmarks", n)
+        return automatic_landmarks(n, self.n_clusters_, each=self._landmarks_each) if m == AUTO else min(n, m)
 
     def _select(self, points: Rows) -> Landmarks:
         n, m = len(points), self._n_landmarks(len(points))
@@ -188,16 +216,28 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
         return codes
 
+    def _embed(self, codes: sparse.csr_matrix) -> Embedding:
+        """Coordinates of the points, one for each cluster; estimates the number of clusters if it is None."""
+        n, m = codes.shape
+        if self.n_clusters is None:
+            # The gap after the last cluster needs one value more.
+            self.n_clusters_ = min(self.max_clusters, m - 1) + 1
+            values = self._run("embedder", codes, key=("embedding",), n=n).values
+            self.n_clusters_, self.eigengaps_ = count_clusters(values[: self.n_clusters_])
+        return self._run("embedder", codes, key=("embedding",), n=n)
+
     def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0, **supplied: Any) -> Any:
         """Run one part with the estimator's parameters; its time goes to `seconds_`."""
         name, params = self._parts(n)[kind]
         part, start = find(kind, name), time.perf_counter()
-        supplied |= {"n_clusters": self.n_clusters, "rng": self._rng(*key), "threads": self._n_threads()}
+        supplied |= {"n_clusters": self.n_clusters_, "rng": self._rng(*key), "threads": self._n_threads()}
         result = part(*args, **supplied, **params)
-        require_result(part, result, n=n, m=m, n_clusters=self.n_clusters)
-        self.seconds_[kind] = time.perf_counter() - start
+        require_result(part, result, n=n, m=m, n_clusters=self.n_clusters_)
+        seconds = time.perf_counter() - start
+        # The embedder runs twice if the number of clusters is estimated.
+        self.seconds_[kind] = self.seconds_.get(kind, 0.0) + seconds
         if self.verbose:
-            print(f"[{type(self).__name__}] {kind} {name}: {self.seconds_[kind]:.2f} s", flush=True)
+            print(f"[{type(self).__name__}] {kind} {name}: {seconds:.2f} s", flush=True)
         return result
 
     def _rng(self, *key: str | int) -> np.random.Generator:

@@ -29,13 +29,17 @@ class ESC(SubspaceClustering):
     ECCV 2018.
     """
 
+    _lam_factor = 20.0
+    _landmarks_each = 25
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         n_landmarks: int = 100,
         lam: float = 10.0,
         t: int = 10,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 10,
@@ -45,19 +49,21 @@ class ESC(SubspaceClustering):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        super().__init__(
+            n_clusters, max_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose
+        )
         self.n_landmarks = n_landmarks
         self.lam = lam
         self.t = t
 
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
         return {
-            "selector": ("farthest_first", {"lam": self.lam}),
-            "coder": ("lasso", {"lam": self.lam, "exclude_self": False}),
+            "selector": ("farthest_first", {"lam": self._lam()}),
+            "coder": ("lasso", {"lam": self._lam(), "exclude_self": False}),
             "embedder": ("neighbours", {"t": min(self.t, n - 1)}),
             "clusterer": self._kmeans(),
         }
 
     def _n_landmarks(self, n: int) -> int:
         # Exemplars code themselves: with too many of them, no two points share a code.
-        return min(self.n_landmarks, max(self.n_clusters, n // 2))
+        return min(super()._n_landmarks(n), max(self.n_clusters_, n // 2))

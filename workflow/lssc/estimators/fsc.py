@@ -49,14 +49,18 @@ class FSC(LandmarkClustering):
     True
     """
 
+    _lam_factor = 5.0
+    _landmarks_each = 100
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         n_landmarks: int = DEFAULT_LANDMARKS,
         landmarks: str | Any = "uniform",
         lam: float = 10.0,
         scale_rows: bool = False,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 10,
@@ -66,7 +70,9 @@ class FSC(LandmarkClustering):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        super().__init__(
+            n_clusters, max_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose
+        )
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.lam = lam
@@ -75,13 +81,13 @@ class FSC(LandmarkClustering):
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
         return {
             "selector": (self.landmarks if isinstance(self.landmarks, str) else "uniform", {}),
-            "coder": ("lasso", {"lam": self.lam}),
+            "coder": ("lasso", {"lam": self._lam()}),
             "embedder": ("landmark_svd", {"scale_rows": self.scale_rows}),
             "clusterer": self._kmeans(),
         }
 
     def _n_landmarks(self, n: int) -> int:
-        return min(n, self.n_landmarks) if isinstance(self.landmarks, str) else len(self.landmarks)
+        return super()._n_landmarks(n) if isinstance(self.landmarks, str) else len(self.landmarks)
 
     def _select(self, points: Rows) -> Landmarks:
         if isinstance(self.landmarks, str):

@@ -34,11 +34,14 @@ class SSC(_FullData):
     E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
     """
 
+    _lam_factor = 5.0
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         lam: float = 5.0,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 10,
@@ -48,13 +51,15 @@ class SSC(_FullData):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        super().__init__(
+            n_clusters, max_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose
+        )
         self.lam = lam
 
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
         return {
             "selector": ("all", {}),
-            "coder": ("lasso", {"lam": self.lam}),
+            "coder": ("lasso", {"lam": self._lam()}),
             "embedder": ("affinity", {}),
             "clusterer": self._kmeans(),
         }
@@ -76,9 +81,10 @@ class SSCOMP(_FullData):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         k: int = 5,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 10,
@@ -88,7 +94,9 @@ class SSCOMP(_FullData):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        super().__init__(
+            n_clusters, max_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose
+        )
         self.k = k
 
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
@@ -121,10 +129,11 @@ class SSCADMM(_FullData):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         alpha: float = 20.0,
         modified: bool = True,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 10,
@@ -134,7 +143,9 @@ class SSCADMM(_FullData):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(n_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose)
+        super().__init__(
+            n_clusters, max_clusters, unit_norm, affine, n_init, max_iter, keep_codes, random_state, n_jobs, verbose
+        )
         self.alpha = alpha
         self.modified = modified
 
