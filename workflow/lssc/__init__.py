@@ -15,6 +15,7 @@ _PUBLIC = {
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",
+    "plot_eigengaps": "lssc.estimators.plots",
 }
 __all__ = ["__version__", *_PUBLIC]
 

@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from lssc.estimators.automatic import AUTO, automatic_lam, automatic_landmarks, count_clusters, is_auto
+from lssc.estimators.automatic import AUTO, Rule, count_clusters, is_auto
 from lssc.estimators.inputs import PreparedRows, row_blocks, stored_rows
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.inputs import SparseRows
@@ -62,7 +62,8 @@ max_clusters : int, default=20
     codes_ : CSR matrix of shape (n, m)
     embedding_ : array of shape (n, K), and singular_values_ (K,)
     cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    n_clusters_ : int, the number of clusters used, and eigengaps_ (max_clusters,) if it was estimated
+    n_clusters_, n_landmarks_, lam_ : the values used, if the estimator has the parameter
+    eigengaps_ : array of shape (max_clusters,), if n_clusters is None; see `lssc.plot_eigengaps`
     seconds_ : dict, seconds by step"""
 
 
@@ -79,9 +80,8 @@ class UncodedPointsWarning(UserWarning):
 class SubspaceClustering(ClusterMixin, BaseEstimator):
     """Selector, coder, embedder and clusterer in one process; a subclass names its parts and their parameters."""
 
-    # Constants of the rules for lam="auto" and n_landmarks="auto", for subclasses that have these parameters.
-    _lam_factor: float
-    _landmarks_each: int
+    # For subclasses that have the parameters lam or n_landmarks.
+    _rule: Rule
 
     def __init__(
         self,
@@ -176,9 +176,11 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def _choose_params(self, points: Rows) -> None:
         """Set `lam_`, and `n_clusters_` to the most that it can be until it is estimated."""
         self.n_clusters_ = self.max_clusters if self.n_clusters is None else self.n_clusters
+        # The gaps of an earlier fit, if any.
+        vars(self).pop("eigengaps_", None)
         if hasattr(self, "lam"):
             auto = is_auto("lam", self.lam, "a number greater than 0")
-            self.lam_ = automatic_lam(points, factor=self._lam_factor, rng=self._rng("lam")) if auto else self.lam
+            self.lam_ = self._rule.lam(points, rng=self._rng("lam")) if auto else self.lam
 
     def _lam(self) -> float | str:
         """The weight that the parts get; before `fit` the parameter as it is."""
@@ -202,7 +204,9 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def _n_landmarks(self, n: int) -> int:
         """The number of landmarks of n points: all of them, unless the estimator has `n_landmarks`."""
         m = getattr(self, "n_landmarks", n)
-        return automatic_landmarks(n, self.n_clusters_, each=self._landmarks_each) if m == AUTO else min(n, m)
+        # An unknown number of clusters counts as half the largest.
+        n_clusters = self.n_clusters or self.max_clusters // 2
+        return self._rule.n_landmarks(n, n_clusters) if m == AUTO else min(n, m)
 
     def _select(self, points: Rows) -> Landmarks:
         n, m = len(points), self._n_landmarks(len(points))

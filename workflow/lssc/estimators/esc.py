@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lssc.estimators.automatic import AUTO, Rule
 from lssc.estimators.base import Params, SubspaceClustering, documented
 
 
@@ -15,10 +16,12 @@ class ESC(SubspaceClustering):
     X0 so far. The graph joins each point to the `t` points with the most similar codes.
 
     {parameters}
-    n_landmarks : int, default=100
-        Number of exemplars m; at most half of the points.
-    lam : float, default=10.0
-        Weight of the residual against |c|_1, in the search and in the codes.
+    n_landmarks : int or "auto", default="auto"
+        Number of exemplars m; at most half of the points. "auto" is 25 for every cluster, from 100 to 3,000, but at
+        most a tenth of the points.
+    lam : float or "auto", default="auto"
+        Weight of the residual against |c|_1, in the search and in the codes. "auto" is 30 over the typical largest
+        correlation between points.
     t : int, default=10
         Neighbours of each point in the graph; at most n - 1.
     {common}
@@ -29,15 +32,15 @@ class ESC(SubspaceClustering):
     ECCV 2018.
     """
 
-    _lam_factor = 20.0
-    _landmarks_each = 25
+    # Larger weights than for FSC: an exemplar that codes itself gains by every increase.
+    _rule = Rule(equal_lengths=30.0, other_lengths=30.0, least=100, each=25, points_each=10)
 
     def __init__(
         self,
         n_clusters: int | None = 8,
         *,
-        n_landmarks: int = 100,
-        lam: float = 10.0,
+        n_landmarks: int | str = AUTO,
+        lam: float | str = AUTO,
         t: int = 10,
         max_clusters: int = 20,
         unit_norm: bool = True,

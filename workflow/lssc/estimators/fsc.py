@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from lssc.estimators.automatic import AUTO, Rule
 from lssc.estimators.base import LandmarkClustering, Params, documented
 from lssc.parts.results import result_problem
 from lssc.types import Landmarks, Rows
-
-DEFAULT_LANDMARKS = 500
 
 
 @documented
@@ -22,12 +21,14 @@ class FSC(LandmarkClustering):
     n m D operations to code, and n x K numbers beside the codes.
 
     {parameters}
-    n_landmarks : int, default=500
-        Number of landmarks m; all points if there are fewer.
+    n_landmarks : int or "auto", default="auto"
+        Number of landmarks m; all points if there are fewer. "auto" is 100 for every cluster, from 500 to 3,000, but at
+        most a quarter of the points.
     landmarks : {"uniform", "kmedoids", ...} or array of int, default="uniform"
         A selector, or the rows of X that are landmarks.
-    lam : float, default=10.0
-        Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing.
+    lam : float or "auto", default="auto"
+        Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing. "auto" is 3 over the typical largest
+        correlation between points, or 20 over it if points have different lengths.
     scale_rows : bool, default=False
         Scale the spectral coordinates of each point to unit norm.
     {common}
@@ -49,16 +50,15 @@ class FSC(LandmarkClustering):
     True
     """
 
-    _lam_factor = 5.0
-    _landmarks_each = 100
+    _rule = Rule(equal_lengths=3.0, other_lengths=20.0, least=500, each=100, points_each=4)
 
     def __init__(
         self,
         n_clusters: int | None = 8,
         *,
-        n_landmarks: int = DEFAULT_LANDMARKS,
+        n_landmarks: int | str = AUTO,
         landmarks: str | Any = "uniform",
-        lam: float = 10.0,
+        lam: float | str = AUTO,
         scale_rows: bool = False,
         max_clusters: int = 20,
         unit_norm: bool = True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lssc.estimators.automatic import AUTO, Rule
 from lssc.estimators.base import Params, SubspaceClustering, documented
 
 
@@ -25,8 +26,9 @@ class SSC(_FullData):
     min |c|_1 + lam/2 |x - X'c|^2 with the point itself excluded; the graph is |C| + |C|'. Time grows with n^2.
 
     {parameters}
-    lam : float, default=5.0
-        Weight of the residual against |c|_1.
+    lam : float or "auto", default="auto"
+        Weight of the residual against |c|_1. "auto" is 3 over the typical largest correlation between points, or 20
+        over it if points have different lengths.
     {common}
 
     References
@@ -34,13 +36,13 @@ class SSC(_FullData):
     E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
     """
 
-    _lam_factor = 5.0
+    _rule = Rule(equal_lengths=3.0, other_lengths=20.0)
 
     def __init__(
         self,
         n_clusters: int | None = 8,
         *,
-        lam: float = 5.0,
+        lam: float | str = AUTO,
         max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,

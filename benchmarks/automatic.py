@@ -1,0 +1,144 @@
+"""lam="auto", n_landmarks="auto" and n_clusters=None beside tuned values, on every dataset of the project.
+
+The best lam of a sweep on trials of the stream `selection` is compared with the rule on trials of the stream
+`automatic`. `python benchmarks/automatic.py` prints the rows as JSON; points of images come from a finished run of
+`benchmarks/images.yaml` in the folder that BENCH_IMAGES names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lssc import ESC, FSC, SSC
+from lssc.data.datasets.synthetic import synthetic
+from lssc.estimators.base import SubspaceClustering
+from lssc.metrics import scores
+from lssc.parts.seeding import rng_for
+from lssc.pipeline.store.artifacts import reading
+from measure import Row, row, sized
+
+# Multiples of the weight that the rule chooses, and trials of each stream, by method: ESC and SSC are slower.
+MULTIPLES = {"FSC": (0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0), "ESC": (0.3, 1.0, 3.0), "SSC": (0.5, 1.0, 2.0)}
+TRIALS = {"FSC": sized(3, 1), "ESC": 1, "SSC": 1}
+# Points of a trial at most.
+MAX_POINTS = sized(2000, 100)
+METHODS = {"FSC": FSC, "ESC": ESC, "SSC": SSC}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Points of the synthetic model, or of images if `folder` names a dataset of `benchmarks/images.yaml`."""
+
+    n: int
+    n_clusters: int
+    ambient_dim: int = 500
+    subspace_dim: int = 0
+    unit_norm: bool = True
+    z: str = "normal"
+    folder: str = ""
+
+    def trial(self, stream: str, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Points and their classes."""
+        if self.folder:
+            path = next(Path(os.environ["BENCH_IMAGES"]).glob(f"{self.folder}/n{self.n}/{stream}*/data.h5"))
+            with reading(path) as file:
+                X, labels = (file.array(file.trials[number], name) for name in ("X", "labels"))
+            kept = np.sort(rng_for(0, stream, number).permutation(len(X))[:MAX_POINTS])
+            return X[kept], labels[kept]
+        shape = {"ambient_dim": self.ambient_dim, "subspace_dim": self.subspace_dim, "z": self.z}
+        rng = rng_for(2019, stream, number)
+        points = synthetic(min(self.n, MAX_POINTS), n_clusters=self.n_clusters, **shape, rng=rng)
+        return points.X, points.labels
+
+
+DATASETS = {
+    "synthetic": Dataset(3600, 5, 16, 6),
+    "synthetic, as drawn": Dataset(3600, 5, 16, 6, unit_norm=False),
+    "synthetic, 1,000 points": Dataset(1000, 5, 16, 6),
+    "synthetic, z uniform": Dataset(3600, 5, 16, 6, z="uniform"),
+    "synthetic, z Laplace": Dataset(3600, 5, 16, 6, z="laplace"),
+    "synthetic, z positive": Dataset(3600, 5, 16, 6, z="positive"),
+    "synthetic, D = 50": Dataset(2000, 5, 50, 10),
+    "synthetic, D = 100": Dataset(3000, 10, 100, 20),
+    "synthetic, D = 500": Dataset(3000, 8, 500, 20),
+    "synthetic, D = 500, as drawn": Dataset(3000, 8, 500, 20, unit_norm=False),
+    "MNIST 2, 7, 8, 9": Dataset(4000, 4, folder="mnist"),
+    "MNIST 2, 7, 8, 9, no unit norm": Dataset(4000, 4, folder="mnist_any_length", unit_norm=False),
+    "MNIST, ten digits": Dataset(5000, 10, folder="mnist_all"),
+    "Fashion-MNIST": Dataset(5000, 10, folder="fashion_all"),
+}
+
+
+def compare(name: str, method: str) -> Iterator[Row]:
+    """The sweep on trials for selection; then the tuned weight, the rules, and more landmarks on other trials."""
+    dataset, numbers = DATASETS[name], range(TRIALS[method])
+    sweep: dict[float, list[float]] = {multiple: [] for multiple in MULTIPLES[method]}
+    for number in numbers:
+        trial = dataset.trial("selection", number)
+        lam = fitted(method, dataset, trial, number)[0].lam_
+        for multiple, found in sweep.items():
+            found.append(fitted(method, dataset, trial, number, lam=multiple * lam)[1])
+    best = max(sweep, key=lambda multiple: np.mean(sweep[multiple]))
+    results: dict[str, list[float]] = {}
+    for number in numbers:
+        one = report(method, dataset, dataset.trial("automatic", number), number, best)
+        for quantity, value in one.items():
+            results.setdefault(quantity, []).append(value)
+    n = min(dataset.n, MAX_POINTS)
+    for multiple, accuracies in sweep.items():
+        yield row(name, method, f"selection, {multiple:g} times lam", accuracies, n=n)
+    yield row(name, method, "best multiple", best, n=n)
+    for quantity, values in results.items():
+        yield row(name, method, quantity, values, n=n)
+    right = [counted == dataset.n_clusters for counted in results["clusters"]]
+    yield row(name, method, "right", sum(right), n=n, note=f"{sum(right)} of {len(right)}")
+
+
+def report(
+    method: str, dataset: Dataset, trial: tuple[np.ndarray, np.ndarray], number: int, best: float
+) -> dict[str, float]:
+    """One trial: accuracies with every choice, seconds, and the estimated number of clusters."""
+    model, accuracy, seconds = fitted(method, dataset, trial, number)
+    found = {"lam": model.lam_, "n_landmarks": model.n_landmarks_, "rule": accuracy, "seconds": seconds}
+    found["tuned"] = fitted(method, dataset, trial, number, lam=best * model.lam_)[1]
+    if method != "SSC":
+        m = min(2 * model.n_landmarks_, len(trial[0]) // 2)
+        _, found["twice"], found["twice_seconds"] = fitted(method, dataset, trial, number, n_landmarks=m)
+    return {**found, "clusters": fitted(method, dataset, trial, number, n_clusters=None)[0].n_clusters_}
+
+
+def fitted(
+    method: str, dataset: Dataset, trial: tuple[np.ndarray, np.ndarray], number: int, **params: float | None
+) -> tuple[SubspaceClustering, float, float]:
+    """A model, its accuracy and its CPU seconds."""
+    known = {"n_clusters": dataset.n_clusters, "unit_norm": dataset.unit_norm, "random_state": number}
+    start = time.process_time()
+    model = METHODS[method](**{**known, **params}).fit(trial[0])
+    return model, scores(trial[1], model.labels_)["accuracy"], time.process_time() - start
+
+
+def rows(*methods: str) -> Iterator[Row]:
+    """The rows of these methods, or of all."""
+    for method in methods or METHODS:
+        for name, dataset in DATASETS.items():
+            if dataset.folder and "BENCH_IMAGES" not in os.environ:
+                note = "skipped: no points of images; pass a run of benchmarks/images.yaml by --images"
+                yield row(name, method, "rule", np.nan, n=dataset.n, note=note)
+                continue
+            yield from compare(name, method)
+            print(f"  {method}, {name}: done", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    # Weights at the ends of a sweep leave points without a code.
+    warnings.simplefilter("ignore")
+    print(json.dumps(list(rows(*sys.argv[1:]))))
