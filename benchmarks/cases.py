@@ -245,10 +245,19 @@ def overhead() -> Iterator[Row]:
     yield from in_own_process("overhead.py", os.environ["BENCH_RUN"])
 
 
+def automatic() -> Iterator[Row]:
+    """Parameters that estimators choose, beside tuned ones."""
+    yield from in_own_process("automatic.py")
+
+
 # Name -> function; each part runs in a process of its own.
 PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     part.__name__: part
-    for part in (lasso, threads, omp, kmedoids, kmeans, farthest_first, admm, stages, methods, estimators, overhead)
+    for part in (
+        *(lasso, threads, omp, kmedoids, kmeans, farthest_first, admm),
+        *(stages, methods, estimators, automatic),
+        overhead,
+    )
 }
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from automatic_page import automatic_tables
+
 TITLES = {
     "lasso": "Sparse codes by the lasso",
     "threads": "The lasso on two threads",
@@ -23,6 +25,7 @@ TITLES = {
     "stages": "FSC-uniform by stage",
     "methods": "Whole methods over n",
     "estimators": "Estimators beside other clusterers",
+    "automatic": "Parameters that estimators choose",
     "overhead": "The workflow",
 }
 STAGES = ("selection", "coding", "embedding", "K-means")
@@ -357,7 +360,12 @@ def _comparison(rows: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-SECTIONS = {"estimators": estimator_tables, "stages": stage_table, "methods": method_table}
+SECTIONS = {
+    "estimators": estimator_tables,
+    "stages": stage_table,
+    "methods": method_table,
+    "automatic": automatic_tables,
+}
 
 
 def origin(made: dict[str, dict[str, Any]]) -> str:

@@ -24,6 +24,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="small sizes, seconds in all, into results/benchmarks")
     parser.add_argument("--mnist", type=Path, help="a data.h5 of the pipeline with features of digits")
     parser.add_argument("--run", type=Path, help="working folder of a finished run of landmarks and points")
+    parser.add_argument("--images", type=Path, help="results of a finished run of benchmarks/images.yaml")
     parser.add_argument("--into", type=Path, help="folder of the page (default: docs)")
     return parser.parse_args()
 
@@ -63,6 +64,8 @@ def main() -> None:
         os.environ["BENCH_MNIST"] = str(options.mnist.resolve())
     if options.run:
         os.environ["BENCH_RUN"] = str(options.run.resolve())
+    if options.images:
+        os.environ["BENCH_IMAGES"] = str(options.images.resolve())
     # Imported late: their sizes depend on the environment variables set above.
     from cases import PARTS
     from page import write_page

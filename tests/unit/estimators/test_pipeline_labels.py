@@ -24,10 +24,10 @@ STAGES = {
 # The points are at unit norm already; scaled again, their last bits could change.
 COMMON = {"n_clusters": K, "unit_norm": False, "random_state": SEED}
 ESTIMATORS = {
-    "FSC": lssc.FSC(n_landmarks=40, **COMMON),
+    "FSC": lssc.FSC(n_landmarks=40, lam=10.0, **COMMON),
     "FSC_kmedoids": lssc.FSC(n_landmarks=40, landmarks="kmedoids", scale_rows=True, lam=20.0, **COMMON),
-    "ESC": lssc.ESC(n_landmarks=30, t=5, **COMMON),
-    "SSC": lssc.SSC(**COMMON),
+    "ESC": lssc.ESC(n_landmarks=30, lam=10.0, t=5, **COMMON),
+    "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
     "SSCADMM": lssc.SSCADMM(**COMMON),
     "SSCADMM_original": lssc.SSCADMM(modified=False, n_init=3, **COMMON),

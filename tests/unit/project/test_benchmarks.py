@@ -157,3 +157,17 @@ def test_overhead_compares_stage_seconds_with_the_log(tmp_path, monkeypatch, cap
     assert found["4 cores", "core_seconds_over_work"] == 2
     assert found["coding", "cpu_seconds"] == 100
     assert found["K-means", "cpu_seconds"] == 0
+
+
+def test_rules_are_compared_with_tuned_weights():
+    values = {"rule": [0.9, 0.92, 0.94], "tuned": [0.95, 0.95, 0.96], "lam": 3.3, "n_landmarks": 500, "seconds": 2.0}
+    values |= {"best multiple": 2.0, "twice": 0.97, "twice_seconds": 5.0, "clusters": [4, 5, 5]}
+    rows = [row("synthetic", "FSC", quantity, value, n=3_600) for quantity, value in values.items()]
+    rows += [row("synthetic", "FSC", "right", 2, n=3_600, note="2 of 3")]
+    rows += [row("digits", "FSC", "rule", np.nan, n=0, note="skipped: no images")]
+    frame = pd.DataFrame([{"part": "automatic", **one} for one in rows], columns=list(COLUMNS))
+    text = page(Results(frame), MADE)
+    assert "the rule for λ loses at most 0.030 (synthetic)" in text
+    assert "K is right in 2 of 3 trials." in " ".join(text.split())
+    assert "| synthetic | 3,600 | 500 | 3.3 | 2 | .950 | .920 | 0.030 | .970 | x 2.5 | 4, 5 | 2 of 3 |" in text
+    assert "| digits | skipped: no images |" in text

@@ -204,9 +204,11 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def _n_landmarks(self, n: int) -> int:
         """The number of landmarks of n points: all of them, unless the estimator has `n_landmarks`."""
         m = getattr(self, "n_landmarks", n)
-        # An unknown number of clusters counts as half the largest.
-        n_clusters = self.n_clusters or self.max_clusters // 2
-        return self._rule.n_landmarks(n, n_clusters) if m == AUTO else min(n, m)
+        return self._rule.n_landmarks(n, self._assumed_clusters()) if m == AUTO else min(n, m)
+
+    def _assumed_clusters(self) -> int:
+        """The number of clusters; half of the largest number while it is unknown."""
+        return self.max_clusters // 2 if self.n_clusters is None else self.n_clusters
 
     def _select(self, points: Rows) -> Landmarks:
         n, m = len(points), self._n_landmarks(len(points))

@@ -69,4 +69,4 @@ class ESC(SubspaceClustering):
 
     def _n_landmarks(self, n: int) -> int:
         # Exemplars code themselves: with too many of them, no two points share a code.
-        return min(super()._n_landmarks(n), max(self.n_clusters_, n // 2))
+        return min(super()._n_landmarks(n), max(self._assumed_clusters(), n // 2))

@@ -1,0 +1,61 @@
+"""The section of docs/benchmarks.md on lam="auto", n_landmarks="auto" and n_clusters=None."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pandas as pd
+
+TEXT = """
+Medians of clustering accuracy with `lam="auto"` and `n_landmarks="auto"`, on trials that had no part in the choice of
+the rules. "Tuned" is the weight, a multiple of the rule's, that is best in a sweep on other trials (all sweeps are in
+results/benchmarks/automatic.csv). "Twice m" has twice as many landmarks, at most half of the points. K is estimated
+by `n_clusters=None`.
+"""
+HEAD = ("points", "n", "m", "λ", "best multiple", "tuned", "rule", "lost", "twice m", "time", "K estimated", "K right")
+
+
+def automatic_tables(results: Any, part: str) -> str:
+    """A table for each method: one row per dataset."""
+    rows = results.of(part)
+    blocks = [textwrap.fill(TEXT.strip().replace("\n", " "), 98, break_long_words=False)]
+    for method, mine in rows.groupby("peer", sort=False):
+        lines = [f"| {' | '.join(HEAD)} |", "|---" * len(HEAD) + "|"]
+        lines += [_line(name, one) for name, one in mine.groupby("case", sort=False)]
+        blocks.append("\n".join([_summary(method, mine), "", *lines]))
+    return "\n\n".join(blocks)
+
+
+def _summary(method: str, rows: pd.DataFrame) -> str:
+    """The largest loss against the tuned weight, and how often K is right, in a sentence."""
+    median = rows.pivot_table(index="case", columns="quantity", values="median", sort=False)
+    if "tuned" not in median:
+        return f"{method}: not measured."
+    lost = median["tuned"] - median["rule"]
+    counted = rows[rows["quantity"] == "clusters"]
+    right = int(rows[rows["quantity"] == "right"]["median"].sum())
+    text = (
+        f"{method}: the rule for λ loses at most {lost.max():.3f} ({lost.idxmax()}), {lost.mean():.3f} on average. "
+        f"K is right in {right} of {int(counted['repeats'].sum())} trials."
+    )
+    return textwrap.fill(text, 98)
+
+
+def _line(name: str, rows: pd.DataFrame) -> str:
+    median = rows.set_index("quantity")["median"]
+    if "tuned" not in median:
+        return f"| {name} | {rows['note'].iloc[0]} |" + " |" * (len(HEAD) - 2)
+    clusters = rows[rows["quantity"] == "clusters"].iloc[0]
+    spread = {f"{clusters[stat]:.0f}": None for stat in ("least", "median", "most")}
+    cells = [name, f"{rows['n'].iloc[0]:,}", f"{median['n_landmarks']:,.0f}", f"{median['lam']:.3g}"]
+    cells += [f"{median['best multiple']:g}", _accuracy(median["tuned"]), _accuracy(median["rule"])]
+    cells.append(f"{median['tuned'] - median['rule']:.3f}")
+    more = "twice" in median
+    cells += [_accuracy(median["twice"]), f"x {median['twice_seconds'] / median['seconds']:.1f}"] if more else ["", ""]
+    right = rows[rows["quantity"] == "right"].iloc[0]
+    return f"| {' | '.join([*cells, ', '.join(spread), right['note']])} |"
+
+
+def _accuracy(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
