@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lssc.estimators.base import Params, documented, one_blas_thread
-from lssc.estimators.fsc import DEFAULT_LANDMARKS, FSC
+from lssc.estimators.fsc import FSC
 from lssc.estimators.inputs import row_blocks
 from lssc.linalg.subspaces import label_points, log_densities
 from lssc.types import Array, IndexArray
@@ -60,15 +60,16 @@ class RefinedFSC(FSC):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
-        n_landmarks: int = DEFAULT_LANDMARKS,
+        n_landmarks: int | str = 500,
         landmarks: str | Any = "uniform",
-        lam: float = 20.0,
+        lam: float | str = 20.0,
         top: int = 5,
         starts: int = 3,
         within: float = 1.0,
         max_points: int = 20_000,
+        max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
         n_init: int = 3,
@@ -83,6 +84,7 @@ class RefinedFSC(FSC):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             lam=lam,
+            max_clusters=max_clusters,
             unit_norm=unit_norm,
             affine=affine,
             n_init=n_init,
