@@ -13,6 +13,7 @@ COMMANDS = {
     "fit": "cluster the points of a file",
     "predict": "label the points of a file by a model that `lssc fit` saved",
     "labels": "write the labels of a finished run of the pipeline as CSV files",
+    "compile": "compile the kernels of estimators now, not in the first fit",
 }
 # Packages of the extra `files`; other optional ones belong to `pipeline`.
 FILES_EXTRA = ("h5py", "pyarrow", "skops", "zarr")
