@@ -53,13 +53,12 @@ class Installed:
         self.python = str(folder / "env/bin/python")
 
     def pip(self, *arguments):
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", *arguments], cwd=self.folder, capture_output=True, text=True
-        )
+        done = self.run([sys.executable, "-m", "pip", *arguments])
         assert done.returncode == 0, done.stderr
 
     def run(self, command, cwd=None, **options):
         """Run a command that sees no other lssc than the one installed here."""
+        # pip, too, would take an lssc on the PYTHONPATH for installed.
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         environment |= {"PYTHONSAFEPATH": "1"}
         return subprocess.run(
