@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import lssc as lssc_package
 from lssc import FSC, cli
+from lssc.commands.fit import METHODS
 from lssc.commands.progress import ProgressBar
 
 FIT = ["fit", "points.npy", "--clusters", "3", "--landmarks", "20", "--lam", "10"]
@@ -50,10 +52,16 @@ def test_labels_are_those_of_the_estimator(points, capsys):
     assert "2 of 4: coding points" in said.err
 
 
-@pytest.mark.parametrize("method", ["fsc", "esc", "ssc", "ssc_omp", "ssc_admm"])
-def test_every_method_can_be_named(method):
-    lssc("fit", "points.npy", "--clusters", 3, "--method", method, "--out", "labels.npy")
+def test_every_estimator_is_a_method():
+    assert {"__version__", *METHODS.values()} >= {name for name in lssc_package.__all__ if name[0].isupper()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_writes_labels_report_and_model(method):
+    out = ["--out", "labels.npy", "--report", "out.html", "--model", "model.skops"]
+    lssc("fit", "points.npy", "--clusters", 3, "--method", method, *out)
     assert np.load("labels.npy").shape == (60,)
+    assert f"clustered by <b>{method}</b>" in Path("out.html").read_text()
 
 
 def test_other_parameters_can_be_set(points):

@@ -14,19 +14,29 @@ from typing import Any
 import numpy as np
 
 from lssc.commands.points import WatchedRows, add_points_arguments, open_points, require_outputs, write_labels
-from lssc.commands.progress import STEPS, ProgressBar, showing_steps
+from lssc.commands.progress import ProgressBar, showing_steps
+from lssc.data.files.arrays import AUTO
 from lssc.data.files.points import PointsFile
 from lssc.errors import InputError
 from lssc.parts.registry import suggest
 
-METHODS = {"fsc": "FSC", "esc": "ESC", "ssc": "SSC", "ssc_omp": "SSCOMP", "ssc_admm": "SSCADMM"}
+METHODS = {
+    "fsc": "FSC",
+    "refined_fsc": "RefinedFSC",
+    "esc": "ESC",
+    "ssc": "SSC",
+    "ssc_omp": "SSCOMP",
+    "ssc_admm": "SSCADMM",
+}
 # Options that not every method has, with their parameter.
 OPTIONAL = {"landmarks": "n_landmarks", "lam": "lam"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_points_arguments(parser)
-    parser.add_argument("--clusters", type=_value, required=True, metavar="K", help="number of clusters")
+    parser.add_argument(
+        "--clusters", type=_value, required=True, metavar="K", help="number of clusters; auto estimates it"
+    )
     parser.add_argument("--method", choices=METHODS, default="fsc", help="default: fsc")
     parser.add_argument("--landmarks", type=_value, metavar="M", help="number of landmarks")
     parser.add_argument("--lam", type=_value, help="weight of the residual against the size of the code")
@@ -75,7 +85,8 @@ def _model(args: argparse.Namespace) -> Any:
     for name in chosen:
         if name not in known:
             raise InputError(f"{args.method} has no parameter {name!r}; {suggest(name, known)}")
-    return estimator(args.clusters, random_state=args.seed, n_jobs=args.jobs, **chosen)
+    clusters = None if args.clusters == AUTO else args.clusters
+    return estimator(clusters, random_state=args.seed, n_jobs=args.jobs, **chosen)
 
 
 def _value(text: str) -> Any:
@@ -88,7 +99,7 @@ def _value(text: str) -> Any:
 
 def _fit(model: Any, file: PointsFile) -> list[str]:
     """Fit the model with a progress bar; the warnings, which are also printed."""
-    bar = ProgressBar(len(STEPS) - ("refiner" not in model._parts(file.shape[0])))
+    bar = ProgressBar(len(model._parts(file.shape[0])))
     with warnings.catch_warnings(record=True) as caught, showing_steps(model, bar):
         warnings.simplefilter("always", UserWarning)
         try:
