@@ -8,7 +8,7 @@ import lssc
 from lssc.errors import InputError
 from lssc.parts.registry import suggest
 
-ESTIMATORS = [name for name in lssc.__all__ if not name.startswith("_")]
+ESTIMATORS = [name for name in lssc.__all__ if name[0].isupper()]
 # Any number of points gives the same parts.
 MANY_POINTS = 1000
 
