@@ -8,10 +8,12 @@ from typing import Any
 import pandas as pd
 
 TEXT = """
-Medians of clustering accuracy with `lam="auto"` and `n_landmarks="auto"`, on trials that had no part in the choice of
-the rules. "Tuned" is the weight, a multiple of the rule's, that is best in a sweep on other trials (all sweeps are in
-results/benchmarks/automatic.csv). "Twice m" has twice as many landmarks, at most half of the points. K is estimated
-by `n_clusters=None`.
+Clustering accuracy with `lam="auto"` and `n_landmarks="auto"`, medians of three trials (FSC) or one trial (ESC, SSC)
+that had no part in the choice of the rules; trials of images draw from the same collection as those that had. "Tuned"
+is the best weight of a sweep on other trials, as a multiple of the rule's: 0.5 to 8 for FSC, 0.3 to 3 for ESC, 0.5 to 2
+for SSC, so that the best at an end of the sweep may not be the best of all. The sweeps are in
+results/benchmarks/automatic.csv. "Twice m" has twice as many landmarks, at most half of the points; "time" is its CPU
+time over that of the rule. K is estimated by `n_clusters=None`.
 """
 HEAD = ("points", "n", "m", "λ", "best multiple", "tuned", "rule", "lost", "twice m", "time", "K estimated", "K right")
 
