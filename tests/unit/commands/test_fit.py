@@ -181,6 +181,14 @@ def test_missing_package_names_its_extra(monkeypatch):
     assert "pip install 'lssc[files]'" in message
 
 
+def test_number_of_clusters_can_be_estimated(points, capsys):
+    lssc("fit", "points.npy", "--clusters", "auto", "--landmarks", 20, "--lam", 10, "--out", "l.npy")
+    said = capsys.readouterr()
+    assert [line.split(":")[0] for line in said.err.splitlines()] == [f"{step} of 4" for step in range(1, 5)]
+    model = FSC(None, n_landmarks=20, lam=10, random_state=0).fit(points[0])
+    assert f"60 points in {model.n_clusters_} clusters" in said.out
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

@@ -28,15 +28,18 @@ class ProgressBar:
     def __init__(self, n_steps: int, stream: IO[str] | None = None) -> None:
         self._stream = stream or sys.stderr
         self._n_steps, self._step, self._name, self._share = n_steps, 0, "", 0.0
+        self._names: list[str] = []
         self._start, self._done = time.monotonic(), threading.Event()
         self._drawn = self._stream.isatty()
         if self._drawn:
             threading.Thread(target=self._draw, daemon=True).start()
 
     def begin(self, name: str) -> None:
-        """The next step begins."""
-        self._step, self._name, self._share = self._step + 1, name, 0.0
-        if not self._drawn:
+        """A step begins; one that was begun before runs once more, as the embedding does if K is estimated."""
+        repeated = name in self._names
+        self._names += [] if repeated else [name]
+        self._step, self._name, self._share = self._names.index(name) + 1, name, 0.0
+        if not self._drawn and not repeated:
             print(f"{self._step} of {self._n_steps}: {name}", file=self._stream, flush=True)
 
     def update(self, share: float) -> None:
