@@ -21,7 +21,7 @@ from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.coders.lasso import code_lasso
 from lssc.parts.registry import find
 from lssc.parts.seeding import rng_for
-from lssc.parts.timing import timed
+from lssc.pipeline.timing import timed
 from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
 from peers import (
     LAM,

@@ -17,7 +17,7 @@ import numpy as np
 
 from digits import MISSING, digits
 from lssc.metrics import scores
-from lssc.parts.timing import timed
+from lssc.pipeline.timing import timed
 from measure import N_CLUSTERS, Clock, Row, in_own_process, in_turn, points, row, sized
 from peers import LAM, fsc_uniform
 

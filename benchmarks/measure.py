@@ -22,7 +22,7 @@ import numpy as np
 from lssc.data.datasets.synthetic import synthetic
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.seeding import rng_for
-from lssc.parts.timing import timed
+from lssc.pipeline.timing import timed
 
 T = TypeVar("T")
 Row = dict[str, Any]

@@ -14,24 +14,11 @@ import pytest
 from tests.conftest import REPO
 
 pytestmark = pytest.mark.workflow
-CHAIN = """
+WITHOUT_EXTRAS = """
 import importlib.util
-import numpy as np
-from lssc.data.datasets.synthetic import synthetic
-from lssc.linalg.scaling import unit_rows
-from lssc.metrics import scores
-from lssc.parts.registry import find
 
 assert importlib.util.find_spec("snakemake") is None
 assert importlib.util.find_spec("h5py") is None
-rng = np.random.default_rng(0)
-drawn = synthetic(300, n_clusters=3, ambient_dim=20, subspace_dim=3, noise=0.02, rng=rng)
-X = unit_rows(drawn.X)
-landmarks = find("selector", "uniform")(X, 60, rng=rng)
-codes = find("coder", "omp")(X, landmarks.indices, k=3)
-embedding = find("embedder", "landmark_svd")(codes.matrix, n_clusters=3, rng=rng)
-clusters = find("clusterer", "kmeans")(embedding.vectors, n_clusters=3, rng=rng)
-assert scores(drawn.labels, clusters.labels)["accuracy"] > 0.9
 """
 CONFIG = """
 import json
@@ -60,7 +47,8 @@ class Installed:
         """Run a command that sees no other lssc than the one installed here."""
         # pip, too, would take an lssc on the PYTHONPATH for installed.
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        environment |= {"PYTHONSAFEPATH": "1"}
+        # The kernels are those of the checkout, so their machine code is, too.
+        environment |= {"PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": str(REPO / "workflow/lssc/kernels/__pycache__")}
         return subprocess.run(
             command, cwd=cwd or self.folder, env=environment, capture_output=True, text=True, **options
         )
@@ -68,6 +56,7 @@ class Installed:
     def script(self, text, *arguments):
         done = self.run([self.python, "-c", text, *arguments])
         assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +89,10 @@ def with_pipeline(installed):
     (site / "extras.pth").unlink()
 
 
-def test_library_clusters_points_without_extras(installed):
-    installed.script(CHAIN)
+def test_example_of_the_readme_runs_without_extras(installed):
+    [code] = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
+    printed = installed.script(WITHOUT_EXTRAS + code)
+    assert printed.splitlines() == re.findall(r"print\(.*\)  # (.*)", code)
 
 
 def test_command_prints_its_help_without_extras(installed):
@@ -127,3 +118,19 @@ def test_template_in_the_wheel_renders_the_same_report(with_pipeline, pipeline):
     done = with_pipeline.run(f"'{with_pipeline.python}' -m {arguments}", cwd=pipeline.folder, shell=True)
     assert done.returncode == 0, done.stderr
     assert report.read_text() == expected
+
+
+def test_installed_package_runs_the_workflow_of_a_checkout(with_pipeline):
+    """The checkout has no package: rules and jobs import the wheel."""
+    checkout = with_pipeline.folder / "checkout"
+    ignore = shutil.ignore_patterns("lssc", "snakemake_logger_plugin_lssc", "*.egg-info")
+    for name in ("workflow", "config", "profiles", "envs"):
+        shutil.copytree(REPO / name, checkout / name, ignore=ignore)
+    shutil.copy(REPO / "Snakefile", checkout)
+    methods = {"trials": 2, "n": [100], "m": [20], "methods": ["fsc_uniform", "ssc_omp"], "figures": {}}
+    config = {"run": ["landmarks"], "experiments": {"landmarks": {**methods, "overrides": {}}}}
+    (checkout / "small.json").write_text(json.dumps(config))
+    command = [with_pipeline.python, "-m", "snakemake", "--cores", "2", "--configfile", "small.json"]
+    done = with_pipeline.run([*command, "--until", "gather_scores"], cwd=checkout)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert len((checkout / "results/experiments/landmarks/scores.csv").read_text().splitlines()) == 5

@@ -22,10 +22,10 @@ from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
-from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
+from lssc.pipeline.timing import timed
 from lssc.types import Rows
 
 

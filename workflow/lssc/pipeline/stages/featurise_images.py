@@ -5,9 +5,9 @@ from pathlib import Path
 from lssc.data.images import read_images
 from lssc.errors import exit_with_message
 from lssc.parts.registry import find
-from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import writing
 from lssc.pipeline.store.features import ONLY, feature_record
+from lssc.pipeline.timing import timed
 from lssc.pipeline.trials import stage_parser
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from lssc.errors import InputError
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
-from lssc.parts.timing import timed_blocks
 from lssc.pipeline.store.artifacts import Record
+from lssc.pipeline.timing import timed_blocks
 from lssc.pipeline.trials import Trial, run_stage
 from lssc.types import Array, RowBlocks
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from lssc.errors import exit_with_message
 from lssc.linalg.pca import Pca, fit_pca, flat_features
-from lssc.parts.timing import timed
 from lssc.pipeline.store.artifacts import reading, writing
 from lssc.pipeline.store.features import ONLY, Features, feature_record
+from lssc.pipeline.timing import timed
 from lssc.pipeline.trials import stage_parser
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from lssc.parts import timing
-from lssc.parts.timing import timed, timed_blocks
+from lssc.pipeline import timing
+from lssc.pipeline.timing import timed, timed_blocks
 
 
 @pytest.fixture
