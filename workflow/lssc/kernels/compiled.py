@@ -76,7 +76,7 @@ class CompilationNotice(event.Listener):
 
 
 notice = CompilationNotice()
-event.register("numba:compile", notice)
+_listening = event.register("numba:compile", notice)
 
 
 class KernelCacheLocator(InTreeCacheLocator):
