@@ -34,6 +34,7 @@ CONFIG = DOCS.parent / "config" / "config.yaml"
 DOCUMENTS = (
     DOCS.parent / "README.md",
     *(DOCS / name for name in ("results.md", "deviations.md", "claims.md", "decisions.md")),
+    *(DOCS / "guide" / name for name in ("choosing.md", "large_data.md")),
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
@@ -218,7 +219,7 @@ def claims() -> str:
 
 def section(place: int, claim: dict) -> str:
     """One claim: heading, the claim, a summary, and a table of its findings."""
-    head = f"### {place}. {mark(claim['verdict'])} ({claim['source']})"
+    head = f"## {place}. {mark(claim['verdict'])} ({claim['source']})"
     text = f"{head}\n\n{wrapped(claim['claim'], '> ')}\n\n{wrapped(claim['summary'])}\n"
     if not claim["findings"]:
         return text

@@ -31,47 +31,6 @@ MAX_UNCODED_SHARE = 0.01
 
 Params = Mapping[str, Any]
 
-# Parts of the docstrings of all estimators.
-PARAMETERS = """\
-Parameters
-    ----------
-    n_clusters : int or None, default=8
-        Number of subspaces K. None estimates it by the largest eigengap, for which the points are embedded twice."""
-COMMON = """\
-max_clusters : int, default=20
-        Largest number of subspaces that n_clusters=None considers.
-    unit_norm : bool, default=True
-        Scale the points to unit norm first.
-    affine : bool, default=False
-        Look for affine subspaces, by a further coordinate that is 1 for every point.
-    n_init, max_iter : int, default=10, 100
-        Starts of K-means, and iterations of each.
-    keep_codes : bool, default=True
-        Keep `codes_`, which is the largest result.
-    random_state : int, RandomState or None
-        An int gives the same labels on every call: those of the pipeline's trial 0 with this `seed`.
-    n_jobs : int, default=None
-        Threads that code points, -1 for all cores; the labels do not depend on it.
-    verbose : int, default=0
-        1 prints the time of each step.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n,)
-    landmarks_ : array of shape (m, D), and landmark_indices_, their rows in X
-    codes_ : CSR matrix of shape (n, m)
-    embedding_ : array of shape (n, K), and singular_values_ (K,)
-    cluster_centers_ : array of shape (K, K), in the coordinates of `embedding_`
-    n_clusters_, n_landmarks_, lam_ : the values used, if the estimator has the parameter
-    eigengaps_ : array of shape (max_clusters,), if n_clusters is None; see `lssc.plot_eigengaps`
-    seconds_ : dict, seconds by step"""
-
-
-def documented(estimator: type) -> type:
-    """Fill the parameters and attributes that all estimators share into the docstring of one."""
-    estimator.__doc__ = estimator.__doc__.replace("{parameters}", PARAMETERS).replace("{common}", COMMON)
-    return estimator
-
 
 class UncodedPointsWarning(UserWarning):
     """Points have no code: no landmark is correlated with them enough for this lam."""

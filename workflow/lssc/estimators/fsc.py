@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from lssc.estimators.automatic import AUTO, Rule
-from lssc.estimators.base import LandmarkClustering, Params, documented
+from lssc.estimators.base import LandmarkClustering, Params
+from lssc.estimators.docstrings import documented
 from lssc.parts.results import result_problem
 from lssc.types import Landmarks, Rows
 
@@ -16,9 +17,9 @@ from lssc.types import Landmarks, Rows
 class FSC(LandmarkClustering):
     """Fast subspace clustering: code every point by a few landmarks, embed the codes, cluster by K-means.
 
-    Each point x solves min |c|_1 + lam/2 |x - L'c|^2 over the landmarks L (m x D), itself excluded. The coordinates are
-    the top K right singular vectors of |C| D^-1/2; no n x n matrix is formed. Time and memory are linear in n: about
-    n m D operations to code, and n x K numbers beside the codes.
+    Each point x solves ``min |c|_1 + lam/2 |x - L'c|^2`` over the landmarks L (m x D), itself excluded. The coordinates
+    are the top K right singular vectors of ``|C| D^-1/2``; no n x n matrix is formed. Time and memory are linear in n:
+    about n m D operations to code, and n x K numbers beside the codes.
 
     {parameters}
     n_landmarks : int or "auto", default="auto"
@@ -27,11 +28,16 @@ class FSC(LandmarkClustering):
     landmarks : {"uniform", "kmedoids", ...} or array of int, default="uniform"
         A selector, or the rows of X that are landmarks.
     lam : float or "auto", default="auto"
-        Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing. "auto" is 3 over the typical largest
-        correlation between points, or 20 over it if points have different lengths.
+        Weight of the residual against ``|c|_1``. At unit norm, lam <= 1 codes nothing. "auto" is 3 over the typical
+        largest correlation between points, or 20 over it if points have different lengths.
     scale_rows : bool, default=False
         Scale the spectral coordinates of each point to unit norm.
     {common}
+
+    See Also
+    --------
+    RefinedFSC : More accurate, by affine subspaces that start from the clusters of FSC.
+    ESC : Landmarks one by one, each the point that the others represent worst.
 
     References
     ----------

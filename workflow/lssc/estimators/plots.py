@@ -9,10 +9,22 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def plot_eigengaps(model: Any, ax: Any = None) -> Any:
-    """Draw the eigengaps of an estimator that was fitted with n_clusters=None; return matplotlib's axes.
+    """Draw the eigengaps of an estimator that was fitted with n_clusters=None.
 
     The bar at k is the gap after the k-th largest value. The highlighted bar is at the number of clusters used; the
     estimate is doubtful if other bars are about as high.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator of lssc.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes with the bars.
     """
     check_is_fitted(model)
     if not hasattr(model, "eigengaps_"):

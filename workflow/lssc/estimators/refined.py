@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lssc.estimators.base import Params, documented, one_blas_thread
+from lssc.estimators.base import Params, one_blas_thread
+from lssc.estimators.docstrings import documented
 from lssc.estimators.fsc import FSC
 from lssc.estimators.inputs import row_blocks
 from lssc.linalg.subspaces import label_points, log_densities
@@ -28,7 +29,7 @@ class RefinedFSC(FSC):
     landmarks : {"uniform", "kmedoids", "kmeans", ...} or array of int, default="uniform"
         A selector, or the rows of X that are landmarks.
     lam : float, default=20.0
-        Weight of the residual against |c|_1. At unit norm, lam <= 1 codes nothing.
+        Weight of the residual against ``|c|_1``. At unit norm, lam <= 1 codes nothing.
     top : int, default=5
         Coefficients of each point that the embedding uses, largest first.
     starts : int, default=3
@@ -40,6 +41,10 @@ class RefinedFSC(FSC):
     {common}
     subspaces_ : Subspaces
         `means` (K x D), `bases` (K x D x d), `variances` (K x d) and `noise` (K) of the points at unit norm.
+
+    See Also
+    --------
+    FSC : The paper's method, without the refinement.
 
     Notes
     -----

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from lssc.estimators.automatic import AUTO, Rule
-from lssc.estimators.base import Params, SubspaceClustering, documented
+from lssc.estimators.base import Params, SubspaceClustering
+from lssc.estimators.docstrings import documented
 
 
 class _FullData(SubspaceClustering):
-    """Every point is a landmark, and the graph is |C| + |C|'."""
+    """Every point is a landmark, and the graph is ``|C| + |C|'``."""
 
     def _coder(self, n: int) -> tuple[str, Params]:
         raise NotImplementedError
@@ -23,17 +24,27 @@ class _FullData(SubspaceClustering):
 class SSC(_FullData):
     """Sparse subspace clustering: every point coded by all others with the lasso, solved exactly.
 
-    min |c|_1 + lam/2 |x - X'c|^2 with the point itself excluded; the graph is |C| + |C|'. Time grows with n^2.
+    ``min |c|_1 + lam/2 |x - X'c|^2`` with the point itself excluded; the graph is ``|C| + |C|'``. Time grows with n^2.
 
     {parameters}
     lam : float or "auto", default="auto"
-        Weight of the residual against |c|_1. "auto" is 3 over the typical largest correlation between points, or 20
+        Weight of the residual against ``|c|_1``. "auto" is 3 over the typical largest correlation between points, or 20
         over it if points have different lengths.
     {common}
 
     References
     ----------
     E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lssc import SSC
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(50, 3)) @ rng.normal(size=(3, 20)) for _ in range(3)])
+    >>> labels = SSC(n_clusters=3, random_state=0).fit_predict(X)
+    >>> np.bincount(labels).tolist()
+    [50, 50, 50]
     """
 
     _rule = Rule(equal_lengths=3.0, other_lengths=20.0)
@@ -71,6 +82,8 @@ class SSC(_FullData):
 class SSCOMP(_FullData):
     """Sparse subspace clustering by orthogonal matching pursuit: every point coded by k others.
 
+    Each step adds the point most correlated with the residual. Time grows with n^2, memory with n k.
+
     {parameters}
     k : int, default=5
         Nonzeros in a code; at most n - 1.
@@ -79,6 +92,16 @@ class SSCOMP(_FullData):
     References
     ----------
     C. You, D. Robinson, R. Vidal, Scalable Sparse Subspace Clustering by Orthogonal Matching Pursuit, CVPR 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lssc import SSCOMP
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(50, 3)) @ rng.normal(size=(3, 20)) for _ in range(3)])
+    >>> labels = SSCOMP(n_clusters=3, random_state=0).fit_predict(X)
+    >>> np.bincount(labels).tolist()
+    [50, 50, 50]
     """
 
     def __init__(
@@ -127,6 +150,16 @@ class SSCADMM(_FullData):
     References
     ----------
     E. Elhamifar, R. Vidal, Sparse Subspace Clustering: Algorithm, Theory, and Applications, TPAMI 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lssc import SSCADMM
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(50, 3)) @ rng.normal(size=(3, 20)) for _ in range(3)])
+    >>> labels = SSCADMM(n_clusters=3, random_state=0).fit_predict(X)
+    >>> np.bincount(labels).tolist()
+    [50, 50, 50]
     """
 
     def __init__(
