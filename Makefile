@@ -11,7 +11,7 @@ COMPILED := $(VENV)/.compiled
 # VERBOSE=1 prints Snakemake's own messages, with a block for every job, instead of a progress bar.
 RUN := @$(ON_PATH) python -m snakemake --cores "$$CORES" $(if $(VERBOSE),--logger-lssc-show-jobs)
 
-.PHONY: demo digits scale check test test-core test-crash test-slurm paper archive repeat lint bench keep docs lock help
+.PHONY: demo digits scale check test test-core test-crash test-slurm paper archive repeat lint bench keep docs docs-html lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -30,6 +30,7 @@ help:
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 30 minutes, to docs/benchmarks.md"
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
 	@echo "make docs   write the tables of docs/results into the documents"
+	@echo "make docs-html  the site, without a network, to docs/_build/html: guide, API, gallery, results; in about a minute"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
 	@echo "demo, digits, scale and paper take CORES=4 (default: all cores) and VERBOSE=1 (Snakemake's block for every job)"
 
@@ -132,6 +133,11 @@ keep: $(READY)
 
 docs: $(READY)
 	$(ON_PATH) python docs/tables.py
+
+# Examples run again only if they changed. Warnings are errors.
+docs-html: $(COMPILED)
+	$(ON_PATH) python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs docs/_build/html
+	@echo "the site: docs/_build/html/index.html"
 
 lock:
 	"$$PYTHON" -m venv .lockenv

@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "reference_url": {"lssc": None},
     "download_all_examples": False,
     "show_signature": False,
+    "thumbnail_size": (480, 260),
     "abort_on_example_error": True,
     "min_reported_time": 1,
 }

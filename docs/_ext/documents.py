@@ -36,9 +36,15 @@ def site_link(match: re.Match[str], document: Path, docs: Path, shown_at: Path) 
     path = (document.parent / target).resolve()
     if path.is_dir():
         return text
+    return f"[{text}]({os.path.relpath(page_of(path, docs), shown_at)}{section})"
+
+
+def page_of(path: Path, docs: Path) -> Path:
+    """The source of the page that shows a file: of a document elsewhere, or of an example; else the file itself."""
+    if path.parent == docs / "examples":
+        return docs / "gallery" / f"{path.stem.replace('README', 'index')}.rst"
     page = next((page for page, shown in PAGES.items() if shown == path), None)
-    path = docs / f"{page}.md" if page else path
-    return f"[{text}]({os.path.relpath(path, shown_at)}{section})"
+    return docs / f"{page}.md" if page else path
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

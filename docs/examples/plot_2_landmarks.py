@@ -21,7 +21,7 @@ def draw_points(rng, n=3600, dim=6, ambient=16, noise=0.2):
     """Points of random subspaces, and their classes."""
     classes = np.arange(n) % N_CLUSTERS
     bases = np.linalg.qr(rng.normal(size=(N_CLUSTERS, ambient, dim)))[0]
-    X = np.einsum("nd,nad->na", rng.normal(size=(n, dim)), bases[classes])
+    X = np.einsum("ij,ikj->ik", rng.normal(size=(n, dim)), bases[classes])
     return X + noise * rng.normal(size=X.shape), classes
 
 

@@ -19,7 +19,7 @@ from lssc.metrics import scores
 rng = np.random.default_rng(2)
 classes = np.arange(3000) % 5
 bases = np.linalg.qr(rng.normal(size=(5, 16, 6)))[0]
-X = np.einsum("nd,nad->na", rng.normal(size=(3000, 6)), bases[classes]) + 0.25 * rng.normal(size=(3000, 16))
+X = np.einsum("ij,ikj->ik", rng.normal(size=(3000, 6)), bases[classes]) + 0.25 * rng.normal(size=(3000, 16))
 
 # %%
 # ``codes_`` is a sparse matrix with a row for every point and a column for every landmark.

@@ -21,7 +21,7 @@ bases = np.linalg.qr(rng.normal(size=(4, 30, 5)))[0]
 def draw_points(n):
     """Noisy points of the four subspaces, and their classes."""
     classes = rng.integers(4, size=n)
-    X = np.einsum("nd,nad->na", rng.normal(size=(n, 5)), bases[classes])
+    X = np.einsum("ij,ikj->ik", rng.normal(size=(n, 5)), bases[classes])
     return X + 0.15 * rng.normal(size=X.shape), classes
 
 

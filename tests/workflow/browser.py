@@ -85,10 +85,10 @@ class Browser:
             self.events.append(message)
         return message
 
-    def open(self, path):
-        """Show a file, and wait until it is loaded with all its images."""
+    def open(self, page):
+        """Show a file or an address, and wait until it is loaded with all its images."""
         self.events.clear()
-        self.call("Page.navigate", url=Path(path).resolve().as_uri())
+        self.call("Page.navigate", url=page if "://" in str(page) else Path(page).resolve().as_uri())
         deadline = time.monotonic() + 60
         while not self.run("document.readyState === 'complete' && location.href !== 'about:blank'"):
             assert time.monotonic() < deadline, "the page does not load"

@@ -17,9 +17,8 @@ REPO = Path(__file__).parents[3]
 # Shown in CONTRIBUTING.md for users to write.
 EXAMPLE_PART = "workflow/lssc/parts/selectors/longest.py"
 tables = SimpleNamespace(**runpy.run_path(str(REPO / "docs/tables.py")))
-DOCUMENTS = sorted(
-    [*REPO.glob("*.md"), *REPO.glob("docs/*.md"), *(REPO / f"{d}/README.md" for d in ("config", "data", "results"))]
-)
+PLACES = ("*.md", "docs/*.md", "docs/guide/*.md", "config/README.md", "data/README.md", "results/README.md")
+DOCUMENTS = sorted(document for place in PLACES for document in REPO.glob(place))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(REPO)))
