@@ -21,9 +21,10 @@ X = np.concatenate([rng.normal(size=(200, 3)) @ rng.normal(size=(3, 20)) for _ i
 X += 0.5 * rng.normal(size=X.shape)
 
 # %%
-# One call clusters them. ``labels_`` has the cluster of every point, ``codes_`` its coefficients, ``embedding_`` the
-# coordinates in which K-means finds the clusters.
-model = FSC(n_clusters=3, n_landmarks=60, lam=10, random_state=0).fit(X)
+# One call clusters them; it chooses the number of landmarks and the weight ``lam`` itself. ``labels_`` has the cluster
+# of every point, ``codes_`` its coefficients, ``embedding_`` the coordinates in which K-means finds the clusters.
+model = FSC(n_clusters=3, random_state=0).fit(X)
+print(f"{model.n_landmarks_} landmarks, lam {model.lam_:.2f}")
 print("cluster sizes", np.bincount(model.labels_))
 print(f"accuracy {scores(classes, model.labels_)['accuracy']:.3f}")
 

@@ -38,6 +38,11 @@ for i, lam in enumerate(lams):
     accuracy[i] = scores(classes, model.labels_)["accuracy"]
 
 # %%
+# ``lam="auto"``, the default, chooses a weight from the correlations between points. It knows no classes.
+auto = FSC(5, n_landmarks=200, random_state=0).fit(X).lam_
+print(f"lam {auto:.2f}")
+
+# %%
 # Accuracy has a broad top. To its left, points have too few landmarks to be connected, or none; to its right, more
 # and more of the coefficients belong to landmarks of other subspaces.
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, layout="constrained")
@@ -49,9 +54,11 @@ top.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 0.06))
 bottom.plot(lams, nonzeros, color="0.25")
 bottom.axhline(6, color="0.6", linestyle=":", label="dimension of the subspaces")
 bottom.set(xscale="log", ylim=0, xlabel="lam", ylabel="landmarks in a code")
-bottom.legend(frameon=False, loc="upper left")
+bottom.legend(frameon=False, loc="lower right")
 bottom.set_xticks([2, 5, 10, 20, 50, 100, 200], [2, 5, 10, 20, 50, 100, 200])
 bottom.minorticks_off()
 for axes in (top, bottom):
+    axes.axvline(auto, color="0.3", linewidth=1, linestyle="--")
     axes.grid(alpha=0.3)
+top.text(auto * 1.04, 0.3, 'lam="auto"', color="0.3", rotation=90)
 plt.show()

@@ -27,7 +27,7 @@ def draw_points(n):
 
 X, classes = draw_points(2000)
 X_new, classes_new = draw_points(20_000)
-model = FSC(n_clusters=4, n_landmarks=150, lam=10, random_state=0).fit(X)
+model = FSC(n_clusters=4, random_state=0).fit(X)
 labels_new = model.predict(X_new)
 print(f"accuracy: training points {scores(classes, model.labels_)['accuracy']:.3f}", end=", ")
 print(f"new points {scores(classes_new, labels_new)['accuracy']:.3f}")
@@ -37,7 +37,7 @@ print(f"new points {scores(classes_new, labels_new)['accuracy']:.3f}")
 counts = [50, 100, 200, 500, 1000, 2000]
 trained, predicted = [], []
 for n in counts:
-    small = FSC(n_clusters=4, n_landmarks=150, lam=10, random_state=0).fit(X[:n])
+    small = FSC(n_clusters=4, random_state=0).fit(X[:n])
     trained.append(scores(classes[:n], small.labels_)["accuracy"])
     predicted.append(scores(classes_new, small.predict(X_new))["accuracy"])
 

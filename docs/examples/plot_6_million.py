@@ -28,7 +28,7 @@ X += 0.05 * rng.standard_normal(X.shape, dtype=np.float32)
 
 # %%
 # The processor time of a fit, by the number of points.
-counts = [1000, 10_000, 100_000, 1_000_000]
+counts = [3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 seconds = []
 for count in counts:
     model = FSC(n_clusters=5, n_landmarks=100, lam=10, n_init=3, keep_codes=False, random_state=0)
@@ -38,7 +38,7 @@ for count in counts:
     print(f"n = {count:9,}: {seconds[-1]:5.2f} s, accuracy {scores(classes[:count], model.labels_)['accuracy']:.3f}")
 
 # %%
-# Left: the time against n, with a line of slope 1. Right: which steps of the million take it.
+# Left: the time against n, beside a line of slope 1. Right: how the steps share the time of the million.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 left.loglog(counts, seconds, "o-", color="#0173b2", label="FSC, m = 100")
 left.loglog(counts, seconds[-1] * np.array(counts) / n, ":", color="0.4", label="proportional to n")
@@ -46,9 +46,10 @@ left.set(title="Time of one fit", xlabel="points n", ylabel="CPU seconds")
 left.grid(alpha=0.3)
 left.legend(frameon=False)
 steps = {"selector": "select landmarks", "coder": "code points", "embedder": "embed codes", "clusterer": "K-means"}
-bars = right.barh(list(steps.values()), [model.seconds_[step] for step in steps], color="#0173b2")
-right.bar_label(bars, fmt="%.1f s", padding=4)
+shares = 100 * np.array([model.seconds_[step] for step in steps]) / sum(model.seconds_.values())
+bars = right.barh(list(steps.values()), shares, color="#0173b2")
+right.bar_label(bars, fmt="%.0f %%", padding=4)
 right.invert_yaxis()
 right.margins(x=0.15)
-right.set(title="A million points, step by step", xlabel="seconds")
+right.set(title="A million points, step by step", xlabel="share of the time, %")
 plt.show()

@@ -7,7 +7,7 @@ nearest one. Compare it with :class:`lssc.FSC` on handwritten digits.
 """
 
 # %%
-# Both methods, ten times each with other landmarks, on scikit-learn's 1,797 digits.
+# Both methods with their default parameters, from ten seeds, on scikit-learn's 1,797 digits.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -17,19 +17,18 @@ from lssc import FSC, RefinedFSC
 from lssc.metrics import scores
 
 X, classes = load_digits(return_X_y=True)
-methods = {"FSC": FSC(10, n_landmarks=500), "RefinedFSC": RefinedFSC(10, n_landmarks=500)}
-accuracy = {name: [] for name in methods}
-labels = {}
+methods = {"FSC": FSC, "RefinedFSC": RefinedFSC}
+accuracy, labels = {}, {}
 for name, method in methods.items():
-    for seed in range(10):
-        model = method.set_params(random_state=seed).fit(X)
-        accuracy[name].append(scores(classes, model.labels_)["accuracy"])
-        labels.setdefault(name, model.labels_)
-    print(f"{name}: mean accuracy {np.mean(accuracy[name]):.3f}")
+    runs = [method(n_clusters=10, random_state=seed).fit_predict(X) for seed in range(10)]
+    accuracy[name] = [scores(classes, run)["accuracy"] for run in runs]
+    labels[name] = runs[np.argsort(accuracy[name])[5]]
+    print(f"{name}: mean accuracy {np.mean(accuracy[name]):.3f}, least {np.min(accuracy[name]):.3f}")
 
 
 # %%
-# Digits against clusters, with clusters sorted to match: off the diagonal are images in the wrong cluster.
+# Digits against clusters in a run of median accuracy, with clusters sorted to match: off the diagonal are images in the
+# wrong cluster.
 def matched(labels):
     """The confusion matrix, with the clusters in the order of the digits that they hold."""
     from scipy.optimize import linear_sum_assignment
@@ -43,7 +42,9 @@ for place, name in zip(axes, methods, strict=False):
     counts = matched(labels[name])
     place.imshow(counts, cmap="Blues", vmax=180)
     for i, j in np.argwhere(counts >= 10):
-        place.text(j, i, counts[i, j], ha="center", va="center", fontsize=7, color="white" if i == j else "black")
+        place.text(
+            j, i, counts[i, j], ha="center", va="center", fontsize=7, color="white" if counts[i, j] > 90 else "black"
+        )
     place.set(title=name, xlabel="cluster", ylabel="digit", xticks=[], yticks=range(10))
 for i, (name, colour) in enumerate(zip(methods, ("0.45", "#0173b2"), strict=True)):
     axes[2].plot(i + np.linspace(-0.12, 0.12, 10), accuracy[name], "o", color=colour, alpha=0.8)

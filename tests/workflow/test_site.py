@@ -11,6 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from lssc.cli import COMMANDS
 from tests.workflow.browser import Browser, find_browser
 from tests.workflow.conftest import REPO, environment
 
@@ -90,6 +91,11 @@ def test_gallery_shows_every_example(site, browser):
     for example in EXAMPLES:
         [width] = [width for address, width in shown if example in address]
         assert width > 100
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_its_help(command, site):
+    assert f"usage: lssc {command}" in (SITE / "command_line.html").read_text()
 
 
 def test_equations_are_drawn(site, browser):
