@@ -6,7 +6,6 @@ Parts come from the registry, so a new one is tested without being named here.
 from typing import Annotated, get_args, get_origin
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -19,6 +18,11 @@ from lssc.parts.params import Above, AtLeast, AtMost, Below
 from lssc.parts.registry import FOLDERS, find
 from lssc.parts.results import require_result
 from lssc.types import Codes, StoredRows
+
+
+def frame(X):
+    return pytest.importorskip("pandas").DataFrame(X)
+
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -80,8 +84,8 @@ BAD = {
     "complex numbers": (lambda X: X.astype(complex), "type complex128; give real numbers"),
     "dates": (lambda X: np.full(X.shape, "2020-01-01", dtype="datetime64[D]"), "type datetime64"),
     "masked values": (lambda X: np.ma.masked_less(X, 0.1), "has masked values"),
-    "data frame with a gap": (lambda X: pd.DataFrame(X).mask(X > 0.3), "(nan|NaN)"),
-    "data frame with text": (lambda X: pd.DataFrame(X).assign(name="a"), "is no array of numbers"),
+    "data frame with a gap": (lambda X: frame(X).mask(X > 0.3), "(nan|NaN)"),
+    "data frame with text": (lambda X: frame(X).assign(name="a"), "is no array of numbers"),
     "codes": (lambda X: Codes(sparse.csr_matrix(X)), ""),
 }
 
@@ -121,8 +125,8 @@ def read_only(X):
 VALID = {
     "list": lambda X: X.tolist(),
     "tuple of rows": tuple,
-    "data frame": pd.DataFrame,
-    "data frame of objects": lambda X: pd.DataFrame(X).astype(object),
+    "data frame": frame,
+    "data frame of objects": lambda X: frame(X).astype(object),
     "Fortran order": np.asfortranarray,
     "every second row and column": strided,
     "backwards": lambda X: X[::-1].copy()[::-1],
