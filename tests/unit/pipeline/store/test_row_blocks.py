@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc import types as rows
 from lssc.errors import DamagedArtifact, InputError
-from lssc.parts import registry, timing
+from lssc.parts import registry
+from lssc.pipeline import timing
 from lssc.pipeline.stages.code_points import code_points
 from lssc.pipeline.stages.generate_data import generate_data
 from lssc.pipeline.stages.score_labels import score_labels
