@@ -50,7 +50,8 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "thumbnail_size": (480, 260),
     "abort_on_example_error": True,
-    "min_reported_time": 1,
+    # Its page would load scripts from the network.
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"

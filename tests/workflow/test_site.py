@@ -8,6 +8,7 @@ import threading
 import time
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 
@@ -15,9 +16,10 @@ from lssc.cli import COMMANDS
 from tests.workflow.browser import Browser, find_browser
 from tests.workflow.conftest import REPO, environment
 
-SITE = REPO / "docs/_build/html"
+SITE = (REPO / "docs/_build/html").resolve()
 EXAMPLES = sorted(path.stem for path in (REPO / "docs/examples").glob("plot_*.py"))
 PAGES = ["index", "guide/methods", "guide/choosing", "api", "api/lssc.FSC", "results", "cluster", "claims", "config"]
+ADDRESS = re.compile(r'(?:href|src)="([^"]+)"')
 # Widths of a desktop window and of a phone, in pixels.
 WIDTHS = (1200, 390)
 
@@ -65,6 +67,25 @@ def test_pages_are_those_of_the_menu(site):
     assert {"guide/index.html", "api.html", "gallery/index.html", "results.html", "cluster.html"} <= set(
         re.findall(r'href="([\w/]+\.html)"', text)
     )
+
+
+def test_links_resolve_and_nothing_is_loaded_from_outside(site):
+    """Every relative address in a page is a file of the site, with the section that it names."""
+    pages = {page: page.read_text() for page in SITE.rglob("*.html") if "_static" not in page.parts}
+    broken = [
+        (page.name, address) for page, text in pages.items() for address in ADDRESS.findall(text)
+        if "://" not in address and not resolves(address, page, pages)
+    ]  # fmt: skip
+    assert broken == []
+    loaded = {page.name: re.findall(r'<(?:script|img|link)\b[^>]*(?:src|href)="(?:https?:)?//[^"]+"', text)
+              for page, text in pages.items()}  # fmt: skip
+    assert {page: tags for page, tags in loaded.items() if tags} == {}
+
+
+def resolves(address, page, pages):
+    path, _, section = unquote(address).partition("#")
+    target = (page.parent / path.partition("?")[0]).resolve() if path else page
+    return target.exists() and (not section or f'id="{section}"' in pages.get(target, ""))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
