@@ -77,6 +77,8 @@ def test_report_is_one_page_with_everything_inside():
     assert "accuracy <b>" in page
     assert page.count('<img src="data:image/webp;base64,') == 3
     assert "nearest to the centre" in page
+    # The value that the rule chose, not its name.
+    assert re.search(r"lam = \d", page)
     assert not re.findall(r'(?:src|href)="(?!data:)', page)
 
 

@@ -61,7 +61,7 @@ def fit_page(
     }
     if shape:
         figures["examples"] = inlined_figure(draw_examples(file, model, shape))
-    params = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "verbose") and np.isscalar(v)}
+    params = {k: v for k, v in used_params(model).items() if k not in ("n_jobs", "verbose") and np.isscalar(v)}
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         version=__version__,
@@ -77,6 +77,12 @@ def fit_page(
         uncoded=uncoded(model),
         figures=figures,
     )
+
+
+def used_params(model: Any) -> dict[str, Any]:
+    """The parameters of the model; the value that was used where one was left open."""
+    params = model.get_params()
+    return params | {key: getattr(model, f"{key}_") for key in ("lam", "n_landmarks", "n_clusters") if key in params}
 
 
 def clusters(labels: IndexArray, n_clusters: int, file: PointsFile) -> list[dict[str, Any]]:
