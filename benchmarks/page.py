@@ -172,7 +172,8 @@ def write_page(folder: Path) -> list[str]:
 def read_kept(folder: Path) -> tuple[Results, dict[str, dict[str, Any]]]:
     """The rows of all parts, and the duration, machine and versions of each."""
     missing = dict.fromkeys(("least", "median", "most"), ("", "nan"))
-    tables = [pd.read_csv(path, keep_default_na=False, na_values=missing) for path in sorted(folder.glob("*.csv"))]
+    paths = [path for path in sorted(folder.glob("*.csv")) if path.stem in TITLES]
+    tables = [pd.read_csv(path, keep_default_na=False, na_values=missing) for path in paths]
     return Results(pd.concat(tables, ignore_index=True)), json.loads((folder / "made.json").read_text())
 
 

@@ -25,6 +25,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--mnist", type=Path, help="a data.h5 of the pipeline with features of digits")
     parser.add_argument("--run", type=Path, help="working folder of a finished run of landmarks and points")
     parser.add_argument("--images", type=Path, help="results of a finished run of benchmarks/images.yaml")
+    parser.add_argument("--all-images", type=Path, help="results of a finished run of mnist_all and fashion_all")
     parser.add_argument("--into", type=Path, help="folder of the page (default: docs)")
     return parser.parse_args()
 
@@ -66,6 +67,8 @@ def main() -> None:
         os.environ["BENCH_RUN"] = str(options.run.resolve())
     if options.images:
         os.environ["BENCH_IMAGES"] = str(options.images.resolve())
+    if options.all_images:
+        os.environ["BENCH_ALL_IMAGES"] = str(options.all_images.resolve())
     # Imported late: their sizes depend on the environment variables set above.
     from cases import PARTS
     from page import write_page

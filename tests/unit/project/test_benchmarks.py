@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+import automatic
 import overhead
 from estimators import share_right
 from figures import plot_coders, plot_methods
@@ -19,6 +21,7 @@ from measure import COLUMNS, in_turn, row
 from page import BOUNDS, STAGES, Results, page, read_kept, write_page
 from peers import farthest_first_plainly, lasso_peers, lasso_quality, omp_one_by_one
 
+REPO = Path(__file__).parents[3]
 MADE = {
     part: {"seconds": 30.0, "with": "a machine"} for part in ("lasso", "stages", "methods", "estimators", "overhead")
 }
@@ -68,7 +71,7 @@ def test_page_reports_measured_ratios():
 
 
 def test_kept_page_matches_kept_rows():
-    docs = Path(__file__).parents[3] / "docs"
+    docs = REPO / "docs"
     assert (docs / "benchmarks.md").read_text() == page(*read_kept(docs / "results/benchmarks"))
 
 
@@ -87,6 +90,8 @@ def test_page_is_written_from_one_table_per_part(tmp_path):
     for part, rows in made_up_rows().groupby("part"):
         rows.to_csv(kept / f"{part}.csv", index=False)
     (kept / "made.json").write_text("{}")
+    # A table that belongs to no part.
+    (kept / "automatic_selection.csv").write_text("method,n\nFSC,many\n")
     broken = write_page(tmp_path)
     assert broken == ["Workflow: wall seconds x cores over the stages' CPU seconds"]
     text = (tmp_path / "benchmarks.md").read_text()
@@ -161,13 +166,64 @@ def test_overhead_compares_stage_seconds_with_the_log(tmp_path, monkeypatch, cap
 
 def test_rules_are_compared_with_tuned_weights():
     values = {"rule": [0.9, 0.92, 0.94], "tuned": [0.95, 0.95, 0.96], "lam": 3.3, "n_landmarks": 500, "seconds": 2.0}
-    values |= {"best multiple": 2.0, "twice": 0.97, "twice_seconds": 5.0, "clusters": [4, 5, 5]}
+    values |= {"twice": 0.97, "twice_seconds": 5.0, "clusters": [4, 5, 5]}
     rows = [row("synthetic", "FSC", quantity, value, n=3_600) for quantity, value in values.items()]
+    rows += [row("synthetic", "FSC", "best multiple", 2, n=3_600, note="end")]
     rows += [row("synthetic", "FSC", "right", 2, n=3_600, note="2 of 3")]
     rows += [row("digits", "FSC", "rule", np.nan, n=0, note="skipped: no images")]
     frame = pd.DataFrame([{"part": "automatic", **one} for one in rows], columns=list(COLUMNS))
     text = page(Results(frame), MADE)
     assert "the rule for λ loses at most 0.030 (synthetic)" in text
     assert "K is right in 2 of 3 trials." in " ".join(text.split())
-    assert "| synthetic | 3,600 | 500 | 3.3 | 2 | .950 | .920 | 0.030 | .970 | x 2.5 | 4, 5 | 2 of 3 |" in text
+    assert "| synthetic | 3,600 | 500 | 3.3 | 2 end | .950 | .920 | 0.030 | .970 | x 2.5 | 4, 5 | 2 of 3 |" in text
     assert "| digits | skipped: no images |" in text
+
+
+class Peaked:
+    """In place of `fitted`: the rule's weight is 10, and accuracy falls with the distance from the best weight."""
+
+    def __init__(self, best, seconds=0.0):
+        self.best, self.seconds = best, seconds
+
+    def __call__(self, method, dataset, trial, number, lam=10.0):
+        model = type("Model", (), {"lam_": lam})
+        return model, 1 - abs(np.log(lam / self.best)) / 10, self.seconds
+
+
+@pytest.mark.parametrize(
+    ("best", "seconds", "multiples"),
+    [
+        (10.0, 0.0, [0.3, 1.0, 3.0]),
+        (90.0, 0.0, [0.3, 1.0, 3.0, 9.0, 27.0]),
+        (9000.0, 0.0, [0.3, 1.0, 3.0, 9.0, 27.0]),
+        (1.0, 0.0, [0.033, 0.1, 0.3, 1.0, 3.0]),
+        (90.0, 60.0, [0.3, 1.0, 3.0]),
+    ],
+    ids=["best inside", "best beyond the end", "best far away", "best below", "slow"],
+)
+def test_sweep_goes_on_where_the_best_is_at_an_end(best, seconds, multiples, monkeypatch):
+    monkeypatch.setattr(automatic, "fitted", Peaked(best, seconds))
+    sweep = automatic.swept("ESC", automatic.Dataset(20, 2, 5, 2), range(1))
+    assert sorted(sweep) == multiples
+
+
+def test_best_of_equal_multiples_is_closest_to_the_rule():
+    assert automatic.best_of({0.5: [1.0], 1.0: [1.0], 2.0: [1.0], 4.0: [0.9]}) == 1.0
+
+
+def test_methods_that_do_not_run_on_all_images_say_so(monkeypatch):
+    for folder in ("BENCH_IMAGES", "BENCH_ALL_IMAGES"):
+        monkeypatch.delenv(folder, raising=False)
+    dataset = automatic.DATASETS["MNIST, all images"]
+    assert dataset.missing("SSC") == "not run"
+    assert "--all-images" in dataset.missing("FSC")
+    monkeypatch.setenv("BENCH_ALL_IMAGES", "results")
+    assert not dataset.missing("FSC")
+
+
+def test_every_image_dataset_of_the_config_is_measured():
+    datasets = yaml.safe_load((REPO / "config/config.yaml").read_text())["datasets"]
+    images = {name for name, dataset in datasets.items() if dataset["generator"]["name"] == "images"}
+    made = yaml.safe_load((REPO / "benchmarks/images.yaml").read_text())["experiments"].values()
+    measured = {dataset.folder for dataset in automatic.DATASETS.values() if dataset.folder}
+    assert measured == images == {experiment["dataset"] for experiment in made}

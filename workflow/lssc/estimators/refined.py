@@ -24,12 +24,12 @@ class RefinedFSC(FSC):
     n D^2 once and n K D d for each of a few rounds, d the dimension of the subspaces, which the method chooses.
 
     {parameters}
-    n_landmarks : int, default=500
-        Number of landmarks m; all points if there are fewer.
+    n_landmarks : int or "auto", default=500
+        Number of landmarks m; all points if there are fewer. "auto" is the rule of FSC.
     landmarks : {"uniform", "kmedoids", "kmeans", ...} or array of int, default="uniform"
         A selector, or the rows of X that are landmarks.
-    lam : float, default=20.0
-        Weight of the residual against ``|c|_1``. At unit norm, lam <= 1 codes nothing.
+    lam : float or "auto", default=20.0
+        Weight of the residual against ``|c|_1``. At unit norm, lam <= 1 codes nothing. "auto" is the rule of FSC.
     top : int, default=5
         Coefficients of each point that the embedding uses, largest first.
     starts : int, default=3
