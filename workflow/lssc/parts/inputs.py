@@ -19,13 +19,14 @@ from lssc.errors import InputError
 from lssc.parts.registry import Component
 from lssc.types import Array, IndexArray, Rows, StoredRows, is_stored
 
-# Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these.
+# Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these. Compare
+# with it in double precision: NumPy 2 would round it to infinity in single precision.
 MAX_MAGNITUDE = 1e100
 
 
 def is_sound(array: np.ndarray) -> bool:
     """Whether all numbers are finite and within the bound; makes no temporary array."""
-    return array.size == 0 or bool(array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE)
+    return array.size == 0 or (float(array.min()) >= -MAX_MAGNITUDE and float(array.max()) <= MAX_MAGNITUDE)
 
 
 @dataclass
@@ -264,7 +265,7 @@ def sound_problem(name: str, block: np.ndarray, places: Any = None) -> str | Non
     """The first place of a number that cannot be used; row i of the block is row places[i]. None if all can."""
     if is_sound(block):
         return None
-    row, column = np.argwhere(~(np.abs(block) <= MAX_MAGNITUDE))[0]
+    row, column = np.argwhere(~(np.abs(block, dtype=np.float64) <= MAX_MAGNITUDE))[0]
     value = block[row, column]
     place = f"{name} holds {value:g} at row {row if places is None else places[row]}, column {column}"
     if np.isfinite(value):
