@@ -14,6 +14,11 @@ from tests.workflow.conftest import SCORES, Pipeline
 pytestmark = pytest.mark.workflow
 
 
+def _hear_interrupts() -> None:
+    """A shell's background jobs ignore SIGINT, and so would the run if the tests are such a job."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Seen(Pipeline):
     """Runs as a user's: Snakemake's own messages are not shown, and PATH leads to no Python of ours."""
 
@@ -21,10 +26,11 @@ class Seen(Pipeline):
         super().__init__(folder)
         self.experiment["methods"] = ["fsc_uniform"]
 
-    def start(self, *options: str) -> subprocess.Popen:
-        command = [option for option in self.command(SCORES, *options) if option != "--logger-lssc-show-jobs"]
+    def start(self, *arguments: str) -> subprocess.Popen:
+        command = [option for option in self.command(SCORES, *arguments) if option != "--logger-lssc-show-jobs"]
         environment = {**os.environ, "PATH": "/usr/bin:/bin"}
-        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
+        options = {"stderr": subprocess.PIPE, "text": True, "env": environment, "start_new_session": True}
+        return subprocess.Popen(command, **options, preexec_fn=_hear_interrupts)
 
     def lines(self, *options: str) -> list[str]:
         """What a run prints, without Snakemake's line on profiles."""
