@@ -60,12 +60,14 @@ def wait_for(condition, seconds: float = 120):
     raise AssertionError(f"not true within {seconds} s")
 
 
-def jobs_of(pipeline: Pipeline) -> list[psutil.Process]:
-    """The processes of the run that owns the results or owned them last."""
+def jobs_of(pipeline: Pipeline, *words: str) -> list[psutil.Process]:
+    """The processes of the run that owns the results or owned them last, with these words in their commands."""
     owner, processes = read_owner(pipeline.folder / "results"), []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if owner and process.environ().get(RUN_VARIABLE) == owner.id and process.status() != psutil.STATUS_ZOMBIE:
+            ours = owner and process.environ().get(RUN_VARIABLE) == owner.id
+            command = " ".join(process.cmdline())
+            if ours and process.status() != psutil.STATUS_ZOMBIE and all(word in command for word in words):
                 processes.append(process)
     return processes
 
@@ -164,9 +166,7 @@ def test_the_next_run_ends_jobs_of_a_killed_run(fresh, finished, begin):
     fresh.experiment["n"] = [4000]
     fresh.experiment["methods"] = ["ssc_admm"]
     run = begin(fresh)
-    slow = wait_for(
-        lambda: [p for p in jobs_of(fresh) if "n4000" in " ".join(p.cmdline()) and "code_points" in str(p.cmdline())]
-    )
+    slow = wait_for(lambda: jobs_of(fresh, "n4000", "code_points"))
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     time.sleep(1)
