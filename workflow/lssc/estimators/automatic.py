@@ -1,6 +1,6 @@
 """Rules for parameters that the user leaves open: lam, the number of landmarks and the number of clusters.
 
-docs/benchmarks.md compares them with tuned values on every dataset of the project.
+docs/benchmarks.md compares them with tuned values.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from lssc.errors import InputError
 from lssc.linalg.subspaces import label_points
 from lssc.metrics import scores
 from lssc.parts.refiners.affine_subspaces import refine_affine_subspaces
@@ -80,3 +81,9 @@ def test_separates_clusters_along_one_axis(rng):
     )
     assert_array_equal(with_, labels)
     assert scores(labels, without)["accuracy"] < 0.7
+
+
+def test_refuses_no_thresholds(planes, rng):
+    X, labels, coordinates = planes
+    with pytest.raises(InputError, match="thresholds is empty; give at least one"):
+        refine_affine_subspaces(X, labels, n_clusters=4, coordinates=coordinates, thresholds=(), rng=rng)

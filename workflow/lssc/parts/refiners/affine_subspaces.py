@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
+from lssc.errors import InputError
 from lssc.linalg.subspaces import (
     CentredRows,
     Moments,
@@ -57,8 +58,10 @@ def refine_affine_subspaces(
     `within` is the weight, in units of the noise, of the distance from the mean within a subspace, beyond twice its
     average: without it, clusters that lie one behind the other along an axis are merged. `leverage` corrects a point's
     distance to its own subspace, to which it has contributed; otherwise every point prefers its present cluster. Cost:
-    n D^2 once, n K D d + K D^3 a round; memory n x K numbers beside the points.
+    n D^2 once, n K D d + K D^3 a round; memory K D^2 numbers and a block of points.
     """
+    if not thresholds:
+        raise InputError("refiner 'affine_subspaces': thresholds is empty; give at least one number above 0")
     rows = np.sort(rng.choice(len(X), min(len(X), max_points), replace=False))
     centred = CentredRows.by_sample(X, rows)
     search = _Search(centred[rows], n_clusters, within, leverage)
