@@ -12,7 +12,7 @@ PARAMS = {
     "npm": {"package": "tiny@1.0.0"},
     "debian": {"package": "tiny"},
     "openml": {"id": 554},
-    "images": {"collection": "tiny"},
+    "images": {"collection": "tiny", "dim": 7},
     # 60 points of 3 classes.
     "file": {"path": str(Path(__file__).with_name("points.csv")), "labels": "kind"},
     "farthest_first": {"lam": 10.0},

@@ -65,10 +65,16 @@ class StoredRows:
 
 
 class ImageFeatures(Protocol):
-    """Features of images: the class of each image, and features by row indices."""
+    """Features of images: the class of each image, and features by row indices.
+
+    `variances` are those of the columns, if these are principal components of all images.
+    """
 
     @property
     def labels(self) -> np.ndarray: ...
+
+    @property
+    def variances(self) -> np.ndarray: ...
 
     def rows(self, indices: IndexArray, /) -> np.ndarray: ...
 

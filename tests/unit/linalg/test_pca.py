@@ -64,3 +64,17 @@ def test_flat_features_are_divided_by_the_maximum_of_each_path():
     assert_array_equal(scaled[2, 1], 0)
     assert_allclose(scaled[5, 3], maps[5, 3] / maps[5, 3].max(), rtol=1e-6)
     assert_array_equal(np.delete(scaled.reshape(-1, 3), 2 * 4 + 1, axis=0).max(axis=1), 1)
+
+
+@pytest.mark.parametrize("dim", [1, 4])
+def test_whitened_coordinates_have_unit_variance_and_no_correlation(dim):
+    X = rows_of(40)
+    Y = fit_pca([X], dim=dim, centre=True).whiten(X)
+    assert_allclose(Y.T @ Y / 40, np.eye(dim), atol=1e-10)
+    assert_allclose(Y.mean(axis=0), 0, atol=1e-12)
+
+
+def test_refuses_to_whiten_directions_without_variance():
+    X = np.c_[rows_of(40), rows_of(40)[:, :2]]
+    with pytest.raises(InputError, match=r"^the points have variance in 6 directions only; whitening to dim=7 needs"):
+        fit_pca([X], dim=7, centre=True).whiten(X)

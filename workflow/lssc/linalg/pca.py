@@ -1,4 +1,4 @@
-"""Principal components of image features, from blocks of rows."""
+"""Principal components and whitening, from blocks of rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from lssc.errors import InputError
 from lssc.linalg.scaling import fixed_signs
 from lssc.types import Array
 
+# Variance of a component, as a share of the first one's, below which it is rounding error.
+MIN_VARIANCE_SHARE = 1e-12
+
 
 @dataclass(frozen=True)
 class Pca:
@@ -22,6 +25,20 @@ class Pca:
 
     def project(self, X: Array) -> Array:
         return (X - self.mean) @ self.axes
+
+    def whiten(self, X: Array) -> Array:
+        """The coordinates, each at unit variance."""
+        return whitened(self.project(X), self.variances)
+
+
+def whitened(coordinates: Array, variances: Array) -> Array:
+    """Principal coordinates (n x dim) at unit variance; InputError if a component has none."""
+    if (flat := variances <= MIN_VARIANCE_SHARE * variances[0]).any():
+        raise InputError(
+            f"the points have variance in {int(np.argmax(flat))} directions only; "
+            f"whitening to dim={len(variances)} needs as many"
+        )
+    return coordinates / np.sqrt(variances)
 
 
 def flat_features(maps: np.ndarray, *, path_maximum: bool) -> Array:

@@ -49,6 +49,13 @@ def test_points_are_centred_and_reduced(path):
     assert_allclose(np.linalg.svd(reduced)[1], np.linalg.svd(centred)[1][:2])
 
 
+@pytest.mark.parametrize(("params", "columns"), [({}, D), ({"dim": 2}, 2), ({"dim": 2, "centre": True}, 2)], ids=str)
+def test_whitened_points_are_centred_and_have_unit_variance(path, params, columns):
+    X = draw(path, whiten=True, **params).X
+    assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    assert_allclose(X.T @ X / N, np.eye(columns), atol=1e-10)
+
+
 def test_large_points_come_in_blocks(path, monkeypatch):
     whole = draw(path, centre=True).X
     monkeypatch.setattr(types, "MAX_IN_MEMORY", 20)

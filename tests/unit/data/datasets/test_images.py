@@ -15,11 +15,12 @@ REDUCED = np.random.default_rng(3).random((30, 5)).astype(np.float32)
 
 
 def features(array):
-    return SimpleNamespace(labels=LABELS, rows=array.__getitem__)
+    return SimpleNamespace(labels=LABELS, rows=array.__getitem__, variances=array.var(axis=0, dtype=float))
 
 
 def draw(n, array=REDUCED, seed=0, **params):
     rng = np.random.default_rng(seed)
+    params = {"dim": 5, **params}
     return images(n, n_clusters=3, collection="c", **params, features=features(array), rng=rng)
 
 
@@ -53,12 +54,13 @@ def test_takes_all_images_if_n_is_their_number(classes, n):
         (18, {"classes": [7, 1]}, "n=18 needs 9 images of each class, but class 7 has only 8"),
         (10, {"classes": [4]}, "n=10 needs 10 images of each class, but class 4 has only 9"),
         (16, {}, "n=16 cannot be divided among the 3 classes of these images"),
+        (15, {"dim": 6}, "dim=6 components requested; these images have 5"),
         (3, {"pca_on": "subset", "dim": 5}, "dim=5 principal components from 3 points of 12 features; need at most 3"),
     ],
 )
 def test_refuses_more_images_or_components_than_there_are(n, params, message):
     with pytest.raises(InputError, match=f"^{message}$"):
-        draw(n, MAPS, **params)
+        draw(n, MAPS if "pca_on" in params else REDUCED, **params)
 
 
 @pytest.mark.parametrize("options", [{}, {"path_maximum": False}, {"centre": False}], ids=str)
@@ -67,3 +69,14 @@ def test_components_of_a_subset_are_those_of_its_images(options):
     flat = flat_features(MAPS[points.origin], path_maximum=options.get("path_maximum", True))
     expected = fit_pca([flat], dim=4, centre=options.get("centre", True)).project(flat)
     assert_allclose(points.X, expected, atol=1e-12)
+
+
+def test_whitening_divides_the_first_components_by_their_deviation_over_all_images():
+    points = draw(15, whiten=True, dim=2)
+    assert_allclose(points.X, (REDUCED / REDUCED.std(axis=0))[points.origin, :2], rtol=1e-5)
+    assert_array_equal(points.origin, draw(15).origin)
+
+
+def test_whitened_components_of_a_subset_have_unit_variance():
+    X = draw(15, MAPS, pca_on="subset", dim=4, whiten=True).X
+    assert_allclose(X.T @ X / 15, np.eye(4), atol=1e-10)

@@ -64,3 +64,11 @@ def test_reduced_features_are_principal_components_of_all_files(store, path_maxi
     expected = fit_pca([flat], dim=5, centre=centre)
     assert_allclose(pca.variances, expected.variances)
     assert_allclose(coordinates, expected.project(flat), atol=1e-5)
+
+
+def test_reduced_file_holds_the_variances_of_its_components(tmp_path):
+    path = tmp_path / "pca.h5"
+    with writing(path) as writer:
+        writer.add(ONLY, feature_record(MAPS[:, 0], LABELS, {"variances": [3.0, 2.0, 1.0]}))
+    with reading(path) as file:
+        assert_array_equal(Features([file]).variances, [3, 2, 1])

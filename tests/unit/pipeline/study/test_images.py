@@ -205,9 +205,16 @@ def test_reduction_slug_has_the_parameters_that_differ_from_defaults(image_confi
     assert json.loads(recipes.reduction_recipe(study, "tiny", slug)) == {
         "path_maximum": True,
         "centre": True,
-        "dim": 500,
         **params,
+        # No more than there are images.
+        "dim": min(params.get("dim", 500), 36),
     }
+
+
+@pytest.mark.parametrize(("dim", "slug"), [(5, "pca"), (500, "pca"), (600, "pca.dim=600")])
+def test_whitened_datasets_share_the_reduction_of_a_plain_one(image_config, dim, slug):
+    generator = {"name": "images", "collection": "tiny", "whiten": True, "dim": dim}
+    assert load(changed(image_config, "datasets.every.generator", generator)).datasets["every"].reduction_slug == slug
 
 
 def test_datasets_of_other_classes_share_a_reduction(image_config):

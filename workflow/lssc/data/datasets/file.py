@@ -31,6 +31,7 @@ def file(
     header: Literal["auto", "first_row", "none"] = "auto",
     centre: bool = False,
     dim: Annotated[int, AtLeast(0), AtMost(100_000)] = 0,
+    whiten: bool = False,
     content: Text = ANY,
     rng: np.random.Generator,
 ) -> Points:
@@ -38,14 +39,15 @@ def file(
 
     `key` names the array of points where a file holds several. `labels` is an array or column of the same file, a
     column also by its number, or another file, of which `labels_key` names the array or column. `centre` subtracts the
-    mean of the n points; `dim` reduces them to so many principal components (0: as they are). `content` is the SHA-256
-    of the file, so that a changed file counts as another dataset.
+    mean of the n points; `dim` reduces them to so many principal components (0: as they are); `whiten` centres them,
+    and scales each component to unit variance. `content` is the SHA-256 of the file, so that a changed file counts as
+    another dataset.
     """
     points = PointsFile(Path(path), key, labels, labels_key, header)
     if content not in (ANY, now := content_of(points.paths)):
         raise InputError(f"{path}: has changed: its SHA-256 is {now}, not {content} as config says; run again")
     rows = choose_rows(points, n, rng)
-    X = _prepared(points, rows, centre=centre, dim=dim)
+    X = _prepared(points, rows, centre=centre, dim=dim, whiten=whiten)
     classes = points.labels and points.labels.numbers[rows]
     return Points(X.whole() if fits_in_memory(X.shape) else X, classes, rows)
 
@@ -63,12 +65,12 @@ def choose_rows(points: PointsFile, n: int, rng: np.random.Generator) -> IndexAr
     return np.arange(total) if n == total else np.sort(rng.choice(total, n, replace=False))
 
 
-def _prepared(points: PointsFile, rows: IndexArray, *, centre: bool, dim: int) -> RowBlocks:
-    """The chosen points, centred and reduced, in blocks."""
+def _prepared(points: PointsFile, rows: IndexArray, *, centre: bool, dim: int, whiten: bool) -> RowBlocks:
+    """The chosen points, centred, reduced and whitened, in blocks."""
     n, D = len(rows), points.shape[1]
-    if dim:
-        pca = fit_pca(points.blocks(rows), dim=dim, centre=centre)
-        return _blocks(n, dim, map(pca.project, points.blocks(rows)))
+    if dim or whiten:
+        pca = fit_pca(points.blocks(rows), dim=dim or D, centre=centre or whiten)
+        return _blocks(n, dim or D, map(pca.whiten if whiten else pca.project, points.blocks(rows)))
     if centre:
         mean = sum(block.sum(axis=0) for block in points.blocks(rows)) / n
         return _blocks(n, D, (block - mean for block in points.blocks(rows)))

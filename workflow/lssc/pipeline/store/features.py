@@ -32,6 +32,11 @@ class Features:
     def labels(self) -> np.ndarray:
         return np.concatenate([file.array(ONLY, "labels") for file in self._files])
 
+    @property
+    def variances(self) -> np.ndarray:
+        """Variances of the principal components that a file of reduced features holds."""
+        return np.asarray(self._files[0].facts(ONLY)["variances"])
+
     def blocks(self) -> Iterator[np.ndarray]:
         """The features, file by file."""
         return (file.array(ONLY, "features") for file in self._files)

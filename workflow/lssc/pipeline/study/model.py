@@ -111,10 +111,16 @@ class Dataset:
 
     @property
     def reduction(self) -> dict[str, Any] | None:
-        """How the features of all images are reduced; None if each trial reduces its own."""
-        if self.collection is None or self.generator.params["pca_on"] == "subset":
+        """How the features of all images are reduced; None if each trial reduces its own.
+
+        Whitened datasets take the first components of the file that a plain dataset of default `dim` has.
+        """
+        params = self.generator.params
+        if self.collection is None or params["pca_on"] == "subset":
             return None
-        return {key: self.generator.params[key] for key in ("path_maximum", "centre", "dim")}
+        usual = find("dataset", self.generator.name).defaults["dim"]
+        dim = max(params["dim"], usual) if params["whiten"] else params["dim"]
+        return {"path_maximum": params["path_maximum"], "centre": params["centre"], "dim": dim}
 
     @property
     def reduction_slug(self) -> str:

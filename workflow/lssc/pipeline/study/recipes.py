@@ -31,9 +31,12 @@ def shards_of(study: Study, collection: str) -> list[str]:
 
 
 def reduction_recipe(study: Study, collection: str, slug: str) -> str:
-    """The reduction with this folder name."""
+    """The reduction with this folder name, to at most as many components as the collection has."""
     datasets = (d for d in study.datasets.values() if d.collection == collection and d.reduction)
-    return as_json(next(d.reduction for d in datasets if d.reduction_slug == slug))
+    reduction = next(d.reduction for d in datasets if d.reduction_slug == slug)
+    images = study.collections[collection]
+    most = min(images.size, images.width or images.size)
+    return as_json({**reduction, "dim": min(reduction["dim"], most)})
 
 
 def features_of(study: Study, dataset: str) -> list[str]:
