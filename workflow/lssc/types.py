@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 IndexArray: TypeAlias = NDArray[np.int64]
 Info: TypeAlias = dict[str, Any]
+# What a coder takes as landmarks: row numbers of X (m), or points of their own (m x D).
+LandmarkArray: TypeAlias = IndexArray | Array
 
 # Numbers of an array that is held in memory (512 MB); times of larger ones include drawing or reading.
 MAX_IN_MEMORY = 2**26
@@ -135,10 +137,16 @@ class Points:
 
 @dataclass(frozen=True)
 class Landmarks:
-    """The rows of X that are landmarks."""
+    """The rows of X that are landmarks; if `points` (m x D) are the landmarks instead, the rows nearest to them."""
 
     indices: IndexArray
     info: Info = field(default_factory=dict)
+    points: Array | None = None
+
+    @property
+    def for_coder(self) -> LandmarkArray:
+        """The points if there are any, else the row numbers."""
+        return self.indices if self.points is None else self.points
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,24 @@ def test_gives_training_points_their_own_labels(X, landmarks, options):
     assert_array_equal(model.transform(landmarks), model.embedding_[model.landmark_indices_])
 
 
+class CentresFSC(lssc.FSC):
+    """FSC with centres of K-means as landmarks."""
+
+    def _parts(self, n):
+        return {**super()._parts(n), "selector": ("kmeans", {"centres": True})}
+
+
+def test_centres_as_landmarks_label_training_points_alike(X):
+    model = CentresFSC(3, n_landmarks=20, random_state=0).fit(X)
+    points = X / np.linalg.norm(X, axis=1, keepdims=True)
+    distances = np.linalg.norm(points[:, None] - model.landmarks_, axis=2)
+    # Centres of single points are these points; most centres are no points.
+    assert (distances.min(axis=0) > 1e-3).sum() > 10
+    assert len(set(model.landmark_indices_)) == 20
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_allclose(model.transform(X), model.embedding_, atol=1e-10)
+
+
 def test_labels_do_not_depend_on_what_is_labelled_together(monkeypatch):
     X = drawn(600, 0).X
     model = lssc.FSC(5, n_landmarks=100, random_state=0).fit(X[:300])

@@ -97,6 +97,7 @@ WRONG_RESULTS = [
     ("selector", Landmarks(np.arange(M) / 2), "returned indices of type float64"),
     ("selector", Landmarks(np.arange(2)), "returned indices of shape 2, not 3"),
     ("selector", Landmarks(np.array([0, 0, 1])), "returned indices that repeat a point"),
+    ("selector", Landmarks(np.arange(M), points=np.ones((2, 4))), "returned points of shape 2 x 4, not 3 x any"),
     ("selector", Landmarks(np.array([0, 1, N])), "returned indices from 0 to 6, not 0 to 5"),
     ("coder", CODES, "returned a csr_matrix"),
     ("coder", Codes(CODES.toarray()), "returned a matrix of type ndarray"),

@@ -23,9 +23,19 @@ STAGES = {
 }
 # The points are at unit norm already; scaled again, their last bits could change.
 COMMON = {"n_clusters": K, "unit_norm": False, "random_state": SEED}
+
+
+class CentresFSC(lssc.FSC):
+    """FSC with centres of K-means as landmarks."""
+
+    def _parts(self, n):
+        return {**super()._parts(n), "selector": ("kmeans", {"centres": True})}
+
+
 ESTIMATORS = {
     "FSC": lssc.FSC(n_landmarks=40, lam=10.0, **COMMON),
     "FSC_kmedoids": lssc.FSC(n_landmarks=40, landmarks="kmedoids", scale_rows=True, lam=20.0, **COMMON),
+    "FSC_centres": CentresFSC(n_landmarks=40, lam=10.0, **COMMON),
     "ESC": lssc.ESC(n_landmarks=30, lam=10.0, t=5, **COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),

@@ -24,7 +24,7 @@ from lssc.parts.inputs import SparseRows
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import first_trial, rng_for
-from lssc.types import Array, Codes, Embedding, IndexArray, Landmarks, Rows, is_stored
+from lssc.types import Array, Codes, Embedding, IndexArray, LandmarkArray, Landmarks, Rows, is_stored
 
 # Share of points without a code from which on a warning says that lam is too small.
 MAX_UNCODED_SHARE = 0.01
@@ -95,11 +95,12 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
 
     def _fit(self, points: Rows) -> None:
         landmarks = self._select(points)
-        codes = self._code(points, landmarks.indices)
+        codes = self._code(points, landmarks.for_coder)
         embedding = self._embed(codes.matrix)
         clusters = self._run("clusterer", embedding.vectors, key=("kmeans",), n=len(points))
         self.n_landmarks_ = len(landmarks.indices)
-        self.landmark_indices_, self.landmarks_ = landmarks.indices, points[landmarks.indices]
+        self.landmark_indices_, self._own_points = landmarks.indices, landmarks.points is not None
+        self.landmarks_ = landmarks.points if self._own_points else points[landmarks.indices]
         self.embedding_, self.singular_values_ = embedding.vectors, embedding.values
         self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
         if "refiner" in self._parts(len(points)):
@@ -173,7 +174,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         n, m = len(points), self._n_landmarks(len(points))
         return self._run("selector", points, m, key=("landmarks", self._parts(n)["selector"][0], m), n=n, m=m)
 
-    def _code(self, points: Rows, landmarks: IndexArray) -> Codes:
+    def _code(self, points: Rows, landmarks: LandmarkArray) -> Codes:
         key = ("codes", self._parts(len(points))["coder"][0])
         codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
         uncoded = int((np.diff(codes.matrix.indptr) == 0).sum())
@@ -274,11 +275,11 @@ class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Subs
     def _embed_new(self, points: Array) -> Array:
         """Coordinates of new points; a landmark has those of training, where it is not used in its own code."""
         name, params = self._parts(len(self.embedding_))["coder"]
-        m = len(self.landmarks_)
-        stacked = np.concatenate([self.landmarks_, points])
-        codes = find("coder", name)(stacked, np.arange(m), threads=self._n_threads(), **params).matrix
-        vectors, place = project_codes(codes[m:], self._projection), self._find_landmarks(points)
-        vectors[place >= 0] = self.embedding_[self.landmark_indices_[place[place >= 0]]]
+        codes = find("coder", name)(points, self.landmarks_, threads=self._n_threads(), **params).matrix
+        vectors = project_codes(codes, self._projection)
+        if not self._own_points:
+            place = self._find_landmarks(points)
+            vectors[place >= 0] = self.embedding_[self.landmark_indices_[place[place >= 0]]]
         return vectors
 
     def _find_landmarks(self, points: Array) -> IndexArray:

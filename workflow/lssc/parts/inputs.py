@@ -17,7 +17,7 @@ import numpy as np
 
 from lssc.errors import InputError
 from lssc.parts.registry import Component
-from lssc.types import Array, IndexArray, Rows, StoredRows, is_stored
+from lssc.types import Array, IndexArray, LandmarkArray, Rows, StoredRows, is_stored
 
 # Bound on the magnitude of numbers: squares of larger ones are not finite, and compiled code crashes on these. Compare
 # with it in double precision: NumPy 2 would round it to infinity in single precision.
@@ -35,6 +35,7 @@ class Call:
 
     part: Component
     n: int = 0
+    D: int = 0
     m: int = 0
     n_clusters: int | None = None
 
@@ -101,12 +102,15 @@ def check_points(call: Call, name: str, value: Any) -> Array | Rows:
         require_sound(call, name, array)
         ready = array.dtype == np.float64 and array.flags.c_contiguous and array.flags.aligned
         rows = array if ready else CheckedRows(call, name, array)
-    call.n = len(rows)
+    call.n, call.D = rows.shape
     return rows if call.part.by_rows or isinstance(rows, np.ndarray) else rows[0 : call.n]
 
 
-def check_landmarks(call: Call, name: str, value: Any) -> IndexArray:
-    """Different rows of X; all of them in order, if the part needs every point as a landmark."""
+def check_landmarks(call: Call, name: str, value: Any) -> LandmarkArray:
+    """Different rows of X, all of them in order if the part needs every point as a landmark; or points of their own."""
+    # The annotation says whether the part takes points.
+    if call.part.hints[name] == LandmarkArray and getattr(value, "ndim", 1) == 2:
+        return check_landmark_points(call, name, value)
     indices = as_whole_numbers(call, name, value, f"row numbers from 0 to {call.n - 1}")
     call.m = len(indices)
     call.require(call.m > 0, f"{name} is empty; at least one landmark is needed")
@@ -117,6 +121,18 @@ def check_landmarks(call: Call, name: str, value: Any) -> IndexArray:
         in_order = call.m == call.n and bool((np.diff(indices) == 1).all())
         call.require(in_order, f"{name} must be every point in order: numpy.arange({call.n})")
     return indices
+
+
+def check_landmark_points(call: Call, name: str, value: Any) -> Array:
+    """m points of as many coordinates as X has."""
+    # Writable: Numba would compile another version for read-only arrays.
+    array = np.require(as_numbers(call, name, value), np.float64, ["C", "A", "W"])
+    size = " x ".join(map(str, array.shape))
+    what = f"row numbers from 0 to {call.n - 1}, or points of {call.D} coordinates, one per row"
+    call.require(array.shape[1:] == (call.D,) and len(array) > 0, f"{name} of {size} must be {what}")
+    require_sound(call, name, array)
+    call.m = len(array)
+    return array
 
 
 def check_labels(call: Call, name: str, value: Any) -> IndexArray:

@@ -48,6 +48,8 @@ def _landmarks(result: Any, n: int, m: int, n_clusters: int) -> str | None:
         return problem
     if len(np.unique(result.indices)) < m:
         return "indices that repeat a point"
+    if result.points is not None and (problem := _array(result.points, "points", "f", (m, None))):
+        return problem
     return _range(result.indices, "indices", n)
 
 

@@ -2,10 +2,12 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
 from lssc.parts.selectors.farthest_first import select_farthest_first
 from lssc.parts.selectors.fasterpam import select_fasterpam
+from lssc.parts.selectors.kmeans import select_kmeans
 from lssc.parts.selectors.kmedoids import select_kmedoids
 from lssc.parts.selectors.kmedoids_full import select_kmedoids_full
 from lssc.parts.selectors.uniform import select_uniform
@@ -39,6 +41,18 @@ def test_medoid_selectors_record_cost_and_convergence(select, X, rng):
     assert info["sampled"] == 60
     assert info["converged"]
     assert not select(X, 5, max_iter=1, rng=rng).info["converged"]
+
+
+def test_kmeans_gives_centres_or_the_points_nearest_to_them(X):
+    centres, rows = (select_kmeans(X, 6, centres=c, rng=np.random.default_rng(3)) for c in (True, False))
+    nearest = cdist(centres.points, X).argmin(axis=1)
+    assert set(nearest) <= set(rows.indices)
+    assert rows.points is None
+    assert_array_equal(centres.indices, rows.indices)
+    # Centres are means of points: within their range, not points themselves.
+    assert (centres.points.min(axis=0) >= X.min(axis=0)).all()
+    assert (centres.points.max(axis=0) <= X.max(axis=0)).all()
+    assert (cdist(centres.points, X).min(axis=1) > 1e-3).all()
 
 
 def test_farthest_first_starts_at_a_random_point(X):

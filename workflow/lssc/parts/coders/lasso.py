@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from lssc.parts.landmarks import landmark_rows
 from lssc.parts.params import Above
 from lssc.parts.registry import component
-from lssc.types import Codes, IndexArray, Rows
+from lssc.types import Codes, LandmarkArray, Rows
 
 
 def warm_up() -> None:
@@ -18,7 +19,7 @@ def warm_up() -> None:
 @component("coder", "lasso", warm_up=warm_up, by_rows=True)
 def code_lasso(
     X: Rows,
-    landmarks: IndexArray,
+    landmarks: LandmarkArray,
     *,
     lam: Annotated[float, Above(0)],
     exclude_self: bool = True,
@@ -33,8 +34,6 @@ def code_lasso(
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.lasso import compute_lasso_codes
 
-    own = np.full(len(X), -1)
-    if exclude_self:
-        own[landmarks] = np.arange(len(landmarks))
-    codes, n_unsolved = compute_lasso_codes(X, X[landmarks], own, lam, single=precision == "single", threads=threads)
+    L, own = landmark_rows(X, landmarks, exclude_self=exclude_self)
+    codes, n_unsolved = compute_lasso_codes(X, L, own, lam, single=precision == "single", threads=threads)
     return Codes(codes, {"converged": n_unsolved == 0, "n_unsolved": n_unsolved})

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
+from lssc.parts.landmarks import landmark_rows
 from lssc.parts.params import AtLeast, Below
 from lssc.parts.registry import component
-from lssc.types import Array, Codes, IndexArray
+from lssc.types import Array, Codes, LandmarkArray
 
 # Points compared with the landmarks at a time.
 POINTS_PER_BLOCK = 256
@@ -21,7 +22,7 @@ def warm_up() -> None:
 @component("coder", "omp", warm_up=warm_up)
 def code_omp(
     X: Array,
-    landmarks: IndexArray,
+    landmarks: LandmarkArray,
     *,
     k: Annotated[int, AtLeast(1), Below("m")],
     tol: Annotated[float, AtLeast(0)] = 1e-6,
@@ -35,6 +36,5 @@ def code_omp(
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.omp import compute_omp_codes
 
-    own = np.full(len(X), -1)
-    own[landmarks] = np.arange(len(landmarks))
-    return Codes(compute_omp_codes(X, X[landmarks], own, k, float(tol), POINTS_PER_BLOCK))
+    L, own = landmark_rows(X, landmarks)
+    return Codes(compute_omp_codes(X, L, own, k, float(tol), POINTS_PER_BLOCK))

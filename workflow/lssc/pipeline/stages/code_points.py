@@ -7,8 +7,10 @@ from lssc.pipeline.trials import Trial, run_stage
 
 
 def code_points(trial: Trial) -> Record:
-    X, indices = trial.rows("data", "X"), trial.array("landmarks", "indices")
-    codes, spent = trial.run_part(X, indices, m=len(indices), rng=trial.rng("codes", trial.part.name))
+    # The landmarks are rows of X, unless the selector gave points of their own.
+    kind = "points" if trial.inputs["landmarks"].has(trial.number, "points") else "indices"
+    X, landmarks = trial.rows("data", "X"), trial.array("landmarks", kind)
+    codes, spent = trial.run_part(X, landmarks, m=len(landmarks), rng=trial.rng("codes", trial.part.name))
     uncoded = {"n_uncoded": int((np.diff(codes.matrix.indptr) == 0).sum())}
     return Record(csr_arrays("codes", codes.matrix), {**codes.info, **uncoded, **spent})
 

@@ -8,7 +8,10 @@ def select_landmarks(trial: Trial) -> Record:
     m = trial.recipe["m"]
     rng = trial.rng("landmarks", trial.part.name, m)
     landmarks, spent = trial.run_part(trial.rows("data", "X"), m, m=m, rng=rng)
-    return Record({"indices": landmarks.indices}, {**landmarks.info, **spent})
+    arrays = {"indices": landmarks.indices}
+    if landmarks.points is not None:
+        arrays["points"] = landmarks.points
+    return Record(arrays, {**landmarks.info, **spent})
 
 
 if __name__ == "__main__":
