@@ -66,9 +66,10 @@ def _problems(id: str, entry: Mapping[str, Any], config: Mapping[str, Any] | Non
 
 
 def _name_problems(entry: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:
-    experiments = {name: e for name, e in config["experiments"].items() if "methods" in e}
+    experiments = {name: e for name, e in config["experiments"].items() if "methods" in e and "datasets" not in e}
     if (name := entry["experiment"]) not in experiments:
-        why = "is a sweep, which is not judged" if name in config["experiments"] else "unknown experiment"
+        kind = "leaderboard" if "datasets" in config["experiments"].get(name, ()) else "sweep"
+        why = f"is a {kind}, which is not judged" if name in config["experiments"] else "unknown experiment"
         yield f"experiment: {why}: {name!r}; {suggest(name, experiments)}"
         return
     methods = experiments[name]["methods"]

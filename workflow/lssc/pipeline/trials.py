@@ -11,6 +11,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
+from lssc.pipeline.limits import cpu_limit, reaches_limit
 from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
@@ -51,9 +53,26 @@ class Trial:
         """Run the trial's part with its parameters: its result, checked, and the time and memory it took."""
         n_clusters = self.recipe["n_clusters"]
         supplied = {"n_clusters": n_clusters, "threads": self.threads, **supplied}
-        result, spent = timed(self.part, *args, **supplied, **self.recipe["part"]["params"])
+        with cpu_limit(self.seconds_left):
+            result, spent = timed(self.part, *args, **supplied, **self.recipe["part"]["params"])
         require_result(self.part, result, n=self.n, m=m, n_clusters=n_clusters)
         return result, spent
+
+    @property
+    def seconds_left(self) -> float | None:
+        """CPU seconds that the part may take: the time limit of the method less what earlier steps took."""
+        limit = self.recipe.get("time_limit")
+        return None if limit is None else limit - self.seconds_before
+
+    @property
+    def seconds_before(self) -> float:
+        """CPU seconds of all earlier steps; they are noted in their files where there is a time limit."""
+        return max((self.facts(name).get("cpu_seconds_so_far", 0.0) for name in self.inputs), default=0.0)
+
+    @property
+    def stopped(self) -> int | None:
+        """The time limit that stopped an earlier step; None if none was stopped."""
+        return next((limit for name in self.inputs if (limit := self.facts(name).get("stopped"))), None)
 
     def array(self, name: str, array: str, **expected: int) -> np.ndarray:
         """One array of an input; `Reader.array` checks what is expected of it."""
@@ -93,17 +112,38 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
     parser.add_argument("--features", type=Path, nargs="*", default=[], help="feature files of an image collection")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
+    make = partial(
+        make_artifact,
+        compute,
+        inputs={path.stem: path for path in args.inputs},
+        features=args.features,
+        out=args.out,
+        recipe=args.recipe,
+        threads=args.threads,
+        code=args.code,
+        reuse=reuse,
+    )
     with exit_with_message(args.out):
-        make_artifact(
-            compute,
-            inputs={path.stem: path for path in args.inputs},
-            features=args.features,
-            out=args.out,
-            recipe=args.recipe,
-            threads=args.threads,
-            code=args.code,
-            reuse=reuse,
-        )
+        if "time_limit" not in args.recipe:
+            make()
+        elif reaches_limit(partial(_make_with_message, make, args.out)):
+            write_stopped(args.out, args.recipe, args.code)
+
+
+def _make_with_message(make: Callable[[], None], out: Path) -> None:
+    with exit_with_message(out):
+        make()
+
+
+def write_stopped(out: Path, recipe: Mapping[str, Any], code: str) -> None:
+    """The artifact of a block in which a trial reached the time limit: none of its trials has arrays.
+
+    Their facts have no key, so that no other block takes them over.
+    """
+    with writing(out, recipe, code) as writer:
+        for number in Block.parse(recipe["block"]).trials:
+            writer.add(number, Record({}, {"recipe": recipe, "trial": number, "stopped": recipe["time_limit"]}))
+    print(f"stopped: more than {recipe['time_limit']} CPU seconds", file=sys.stderr)
 
 
 def stage_parser() -> argparse.ArgumentParser:
@@ -149,7 +189,7 @@ def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others:
         return source.facts(trial.number)
     part = trial.part.name if "part" in trial.recipe else "the stage"
     try:
-        record = compute(trial)
+        record = Record({}, {"stopped": trial.stopped}) if "part" in trial.recipe and trial.stopped else compute(trial)
     except np.linalg.LinAlgError as error:
         raise InputError(f"{part} cannot work with its input and parameters in trial {trial.number}: {error}") from None
     record = Record({name: _as_stored(array) for name, array in record.arrays.items()}, record.facts)
@@ -158,7 +198,10 @@ def _add_trial(writer: Writer, compute: Compute, trial: Trial, key: str, others:
             raise InputError(f"{part} returned {name} not finite, or beyond {MAX_MAGNITUDE:g}, in trial {trial.number}")
     made_by = {"library": __version__, "numpy": np.__version__, "threads": os.environ.get("OMP_NUM_THREADS")}
     # A view: making an array in blocks takes time while it is written, and the stage adds that to its facts.
-    facts = ChainMap({**made_by, "recipe": trial.recipe, "trial": trial.number, "key": key}, record.facts)
+    made_by |= {"recipe": trial.recipe, "trial": trial.number, "key": key}
+    if "time_limit" in trial.recipe:
+        made_by["cpu_seconds_so_far"] = trial.seconds_before + record.facts.get("cpu_seconds", 0.0)
+    facts = ChainMap(made_by, record.facts)
     writer.add(trial.number, Record(record.arrays, facts))
     return facts
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lssc.parts.registry import find
 from lssc.pipeline.study.model import Experiment, Method, Study
-from lssc.pipeline.study.results import PICTURES, STEP_TIMES, figure_specs, results_of
+from lssc.pipeline.study.results import PICTURES, RANKS, STEP_TIMES, figure_specs, results_of
 from lssc.pipeline.study.steps import KINDS
 
 # The file in an experiment's folder that holds its outline.
@@ -50,7 +50,8 @@ def outline(study: Study, id: str) -> dict[str, Any]:
         "size": _size(study, experiment),
         "figures": _figures(study, experiment),
         "pictures": _pictures(experiment) if experiment.pictures else [],
-        "step_times": [] if experiment.is_sweep else [_step_times(experiment)],
+        "leaderboard": _leaderboard(study, experiment) if experiment.is_leaderboard else None,
+        "step_times": [] if experiment.is_sweep or experiment.is_leaderboard else [_step_times(experiment)],
         "sweep": _sweep(study, experiment) if experiment.is_sweep else None,
         "kinds": [kind for kind in KINDS if kind in used],
         "methods": [] if experiment.is_sweep else [_method(study, experiment, m) for m in experiment.methods],
@@ -60,6 +61,8 @@ def outline(study: Study, id: str) -> dict[str, Any]:
 
 
 def _size(study: Study, experiment: Experiment) -> str:
+    if experiment.is_leaderboard:
+        return f"{len(experiment.methods)} methods on {len(experiment.grids)} datasets, {_trials(experiment)}"
     n, m = (join(f"{value:,}" for value in values) for values in (experiment.ns, experiment.ms))
     return f"{study.datasets[experiment.dataset].label}, n = {n}, m = {m}, {_trials(experiment)}"
 
@@ -72,8 +75,10 @@ def _trials(experiment: Experiment) -> str:
 
 
 def _figures(study: Study, experiment: Experiment) -> list[dict[str, Any]]:
-    """The figures that config asks for, with captions."""
+    """The figures that config asks for, with captions; a leaderboard shows its own beside its tables."""
     images = []
+    if experiment.is_leaderboard:
+        return images
     for name, spec in figure_specs(study, experiment.id).items():
         if name != STEP_TIMES:
             methods = [method for method in experiment.methods if method.id in spec.get("methods", [method.id])]
@@ -84,6 +89,23 @@ def _figures(study: Study, experiment: Experiment) -> list[dict[str, Any]]:
             alt = f"{what}: a line for each of {join(method.label for method in methods)}"
             images.append(_image(experiment, name, f"figures/{name}", caption, alt, ("csv", "pdf", "png")))
     return images
+
+
+def _leaderboard(study: Study, experiment: Experiment) -> dict[str, Any]:
+    """The figure of ranks, and each dataset with its figure, whose numbers are its table."""
+    ends, methods = ("csv", "pdf", "png"), f"a row for each of {join(method.label for method in experiment.methods)}"
+    caption = "rank of each method by mean accuracy, on each dataset and on average"
+    datasets = []
+    for grid in experiment.grids:
+        about = f"n = {grid.ns[0]:,}, K = {study.datasets[grid.dataset].n_clusters}, m = {grid.ms[0]:,}"
+        counts = "" if grid.ranked else "; does not count in the ranks"
+        text = (
+            f"accuracy against CPU seconds on {grid.title}; no method is both faster and more accurate than the front"
+        )
+        image = _image(experiment, grid.title, f"figures/on_{grid.dataset}", text, text, ends)
+        datasets.append({"title": grid.title, "about": about + counts, "image": image})
+    ranks = _image(experiment, RANKS, f"figures/{RANKS}", caption, f"{caption}: {methods}", ends)
+    return {"ranks": ranks, "datasets": datasets, "time_limit": experiment.time_limit}
 
 
 def _step_times(experiment: Experiment) -> dict[str, Any]:
@@ -130,7 +152,7 @@ def _method(study: Study, experiment: Experiment, method: Method) -> dict[str, A
             for key, value in part.params.items()
         ]
         parts[part.kind] = {"name": part.name, "params": params}
-    dataset = study.datasets[experiment.dataset_of(method)].label
+    dataset = "all" if experiment.is_leaderboard else study.datasets[experiment.dataset_of(method)].label
     trials = experiment.trials_of(method.id)
     return {"id": method.id, "label": method.label, "dataset": dataset, "trials": trials, "parts": parts}
 

@@ -17,6 +17,7 @@ from lssc import __version__
 from lssc.pipeline.store.files import read_text
 from lssc.report.agreement import unlabelled_summary
 from lssc.report.inlining import inlined
+from lssc.report.leaderboard_cells import HEADS, board_cells
 from lssc.report.outline import DESCRIPTION, format_value
 from lssc.report.tables import read_table, uncoded_shares
 from lssc.report.units import format_number
@@ -62,6 +63,7 @@ def page(out: Path, claims: Claims, files: Sequence[Path], folders: Sequence[Pat
         facts=list(dict.fromkeys(key for group in made for key in group["facts"])),
         sources={id: source["source"] for e in experiments for id, source in e["made"].get("images", {}).items()},
         inlined=inlined,
+        board_heads=HEADS,
     )
 
 
@@ -78,8 +80,15 @@ def section(folder: Path, *, earlier: bool) -> dict[str, Any]:
         "sweep": {**sweep, "rows": _best(folder, sweep["rows"])} if sweep else None,
         "uncoded": {method: f"{largest.share:.1%}" for method, largest in shares.items()},
         "unlabelled": unlabelled_summary(rows),
+        "boards": _boards(folder, outline.get("leaderboard")),
         "made": json.loads(read_text(folder / "provenance.json")),
     }
+
+
+def _boards(folder: Path, leaderboard: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The datasets of a leaderboard with their tables."""
+    datasets = leaderboard["datasets"] if leaderboard else []
+    return [{**entry, "rows": board_cells(read_table(folder / entry["image"]["csv"]))} for entry in datasets]
 
 
 def _best(folder: Path, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

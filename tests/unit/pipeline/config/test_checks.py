@@ -84,7 +84,11 @@ ERRORS = [
     ("datasets.plain.generator", 5, "{at}: 5 must be a name, or a mapping with a name and parameters"),
     ("methods.fsc.coder", {"lam": 10}, '{at}: {{"lam": 10}} must be a name, or a mapping with a name and parameters'),
     ("methods.fsc.label", "", '{at}: "" must not be empty'),
-    ("methods.fsc.nix", "x", "{at}: unknown key; known: clusterer, coder, embedder, label, method, refiner, selector"),
+    (
+        "methods.fsc.nix",
+        "x",
+        "{at}: unknown key; known: clusterer, coder, embedder, label, method, parameters, refiner, selector",
+    ),
     (
         "methods.fsc.method",
         "kmeans",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.parts.registry import Component, find, import_problem, names, param_problems, suggest
-from lssc.pipeline.config.own_files import open_problems
+from lssc.pipeline.config.own_files import open_problems, sizes_of
 from lssc.pipeline.config.plain import MAX_WHOLE_NUMBER, plain_problems
 from lssc.pipeline.config.shape import shape_problems
 from lssc.pipeline.study.steps import CHAIN, DEFAULT_PARTS, KINDS, WHOLE
@@ -70,7 +70,8 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield f"datasets.{id}.generator.collection", name, "images"
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
-        yield f"{at}.dataset", entry["dataset"], "datasets"
+        where = f"{at}.datasets" if "datasets" in entry else f"{at}.dataset"
+        yield from ((where, name, "datasets") for name in sizes_of(entry))
         yield from ((f"{at}.methods", name, "methods") for name in entry.get("methods", ()))
         for figure, shown in entry.get("figures", {}).items():
             yield from ((f"{at}.figures.{figure}.methods", name, "methods") for name in shown.get("methods", ()))
@@ -109,9 +110,9 @@ def _part_problems(where: str, kind: str, entry: str | Mapping[str, Any]) -> lis
 
 def _kinds_problems(where: str, entry: Mapping[str, Any]) -> list[str]:
     """Kinds of parts that a method misses, or cannot have."""
-    unknown = [key for key in entry if key not in ("label", *KINDS)]
-    if unknown:
-        return [f"{where}.{key}: unknown key; {suggest(key, ('label', *KINDS))}" for key in unknown]
+    known = ("label", "parameters", *KINDS)
+    if unknown := [key for key in entry if key not in known]:
+        return [f"{where}.{key}: unknown key; {suggest(key, known)}" for key in unknown]
     if WHOLE.kind in entry:
         others = [step.kind for step in CHAIN if step.kind in entry]
         return [f"{where}.{kind}: a whole method has no {kind}; remove it, or {WHOLE.kind!r}" for kind in others]
@@ -134,7 +135,9 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
     problems = []
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
-        if "methods" not in entry and "sweep" not in entry:
+        if "datasets" in entry:
+            problems += _leaderboard_problems(at, entry, config["methods"])
+        elif "methods" not in entry and "sweep" not in entry:
             problems.append(f"{at}.methods: missing; name the methods to run, or a sweep")
         elif "methods" in entry and "sweep" in entry:
             problems.append(f"{at}: needs either methods or a sweep of some, not both")
@@ -156,6 +159,23 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(problems))
 
 
+def _leaderboard_problems(at: str, entry: Mapping[str, Any], methods: Mapping[str, Any]) -> list[str]:
+    """A leaderboard without methods, and methods that would leave out a dataset."""
+    problems = [
+        f"{at}.overrides.{method}.dataset: a leaderboard runs every method on every dataset; remove it"
+        for method, override in entry.get("overrides", {}).items()
+        if "dataset" in override
+    ]
+    if not leaderboard_methods(entry, methods):
+        problems.append(f"{at}.methods: missing; name the methods to run, or give methods the key `parameters`")
+    return problems
+
+
+def leaderboard_methods(entry: Mapping[str, Any], methods: Mapping[str, Any]) -> list[str]:
+    """The methods that a leaderboard runs: those it names, else all that say how their parameters were chosen."""
+    return entry.get("methods") or [id for id, method in methods.items() if "parameters" in method]
+
+
 def _amount_problems(config: Mapping[str, Any]) -> list[str]:
     """More runs or feature files than Snakemake can plan."""
     problems = []
@@ -168,7 +188,9 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
         swept = sum(math.prod(map(len, grid.values())) for grid in entry.get("sweep", {}).values())
         overrides = entry.get("overrides", {}).values()
         trials = max([entry["trials"], *(override.get("trials", 0) for override in overrides)])
-        runs = (len(entry.get("methods", ())) + swept) * len(entry.get("n", [0])) * len(entry["m"])
+        methods = leaderboard_methods(entry, config["methods"]) if "datasets" in entry else entry.get("methods", ())
+        sizes = len(entry["datasets"]) if "datasets" in entry else len(entry.get("n", [0])) * len(entry["m"])
+        runs = (len(methods) + swept) * sizes
         total += (runs := runs * -(-trials // entry.get("block", config["block"])))
         if total > MOST_RUNS:
             return [*problems, f"experiments.{id}: {runs:,} runs; all experiments together may have {MOST_RUNS:,}"]

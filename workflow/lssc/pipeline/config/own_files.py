@@ -1,4 +1,4 @@
-"""Datasets from files of one's own: fills in the number of rows, the number of classes and the content of each file.
+"""Fills in what config leaves open: numbers of points, and of own files the number of classes and the content.
 
 A config that is filled in needs the files no more: the labels of a run can be read where its points are not.
 """
@@ -14,6 +14,8 @@ from lssc.errors import InputError
 from lssc.parts.registry import find
 
 ALL, FILE = "all", "file"
+# Keys of an experiment on one dataset that a leaderboard cannot have.
+NOT_OF_LEADERBOARDS = ("dataset", "n", "m", "sweep", "held", "figures", "pictures", "compare")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ def leave_out_all(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**config, "experiments": without}
 
 
+def sizes_of(experiment: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Dataset -> where its n and m are: a leaderboard has several datasets, others one."""
+    return experiment["datasets"] if "datasets" in experiment else {experiment["dataset"]: experiment}
+
+
 def is_own_file(entry: Mapping[str, Any]) -> bool:
     """Whether a dataset reads a file of one's own."""
     generator = entry["generator"]
@@ -55,10 +62,32 @@ def open_problems(config: Mapping[str, Any]) -> list[str]:
         if "n_clusters" not in entry and not is_own_file(entry)
     ]
     for id, entry in config["experiments"].items():
-        dataset = datasets.get(entry["dataset"])
-        if "n" not in entry and not (dataset and is_own_file(dataset)):
-            problems.append(f"experiments.{id}.n: missing; only a dataset from a file may leave it out")
+        at, missing = f"experiments.{id}", [key for key in ("dataset", "m") if key not in entry]
+        if "datasets" in entry:
+            others = [key for key in NOT_OF_LEADERBOARDS if key in entry]
+            problems += [
+                f"{at}.{key}: not for a leaderboard, which has `datasets`; remove one of them" for key in others
+            ]
+        elif missing:
+            problems += [f"{at}.{key}: missing" for key in missing]
+            continue
+        for name, sizes in sizes_of(entry).items():
+            where = f"{at}.datasets.{name}" if "datasets" in entry else at
+            dataset = datasets.get(name)
+            if "n" not in sizes and not (dataset and (is_own_file(dataset) or all_images(config, dataset))):
+                problems.append(f"{where}.n: missing; only a dataset from a file or of all images may leave it out")
     return problems
+
+
+def all_images(config: Mapping[str, Any], entry: Mapping[str, Any]) -> int | None:
+    """The number of images of a dataset's classes; None if it has no images, or config does not say how many."""
+    params = entry["generator"] if isinstance(entry["generator"], Mapping) else {}
+    images = config["images"].get(params.get("collection"))
+    if images is None or "first" in images:
+        return None
+    counts = dict(enumerate(images["counts"]))
+    # Classes that the images do not have are reported later.
+    return sum(counts.get(label, 0) for label in params.get("classes") or counts)
 
 
 def fill_in(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
@@ -72,23 +101,29 @@ def fill_in(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
                 problems.append(f"datasets.{id}.generator: {error}")
             except OSError as error:
                 problems.append(f"datasets.{id}.generator: {error.filename}: {error.strerror}")
-    if not facts or problems:
+    if problems:
         return config, problems
     datasets = {id: _filled(entry, facts[id]) if id in facts else entry for id, entry in config["datasets"].items()}
     problems = [f"datasets.{id}.n_clusters: missing; the file has no labels to count" for id, entry in datasets.items()
                 if entry["n_clusters"] is None]  # fmt: skip
-    experiments = {
-        id: entry if "n" in entry else {**entry, "n": [facts[entry["dataset"]].rows]}
-        for id, entry in config["experiments"].items()
-    }
+    totals = {id: facts[id].rows if id in facts else all_images(config, entry) for id, entry in datasets.items()}
+    experiments = {id: _with_sizes(entry, totals) for id, entry in config["experiments"].items()}
     filled = {**config, "datasets": datasets, "experiments": experiments}
     return filled, problems or list(_size_problems(filled, facts))
+
+
+def _with_sizes(experiment: Mapping[str, Any], totals: Mapping[str, int | None]) -> Mapping[str, Any]:
+    """The experiment with every n."""
+    if "datasets" not in experiment:
+        return experiment if "n" in experiment else {**experiment, "n": [totals[experiment["dataset"]]]}
+    return {**experiment, "datasets": {id: {"n": totals[id], **size} for id, size in experiment["datasets"].items()}}
 
 
 def _is_open(config: Mapping[str, Any], dataset: str) -> bool:
     """Whether the file has to be read to know the sizes or the content."""
     entry = config["datasets"][dataset]
-    open_n = any("n" not in e for e in config["experiments"].values() if e["dataset"] == dataset)
+    sizes = (sizes_of(experiment).get(dataset) for experiment in config["experiments"].values())
+    open_n = any("n" not in size for size in sizes if size is not None)
     return open_n or "n_clusters" not in entry or "content" not in entry["generator"]
 
 
@@ -114,10 +149,10 @@ def _size_problems(config: Mapping[str, Any], facts: Mapping[str, Facts]) -> Ite
     for id, entry in config["experiments"].items():
         overrides = entry.get("overrides", {}).values()
         swept = (name for grid in entry.get("sweep", {}).values() for name in grid.get("dataset", ()))
-        names = {entry["dataset"], *(o["dataset"] for o in overrides if "dataset" in o), *swept}
+        names = {*sizes_of(entry), *(o["dataset"] for o in overrides if "dataset" in o), *swept}
         for name in sorted(names & set(facts)):
             generator, known = config["datasets"][name]["generator"], facts[name]
-            for n in entry["n"]:
+            for n in [entry["datasets"][name]["n"]] if "datasets" in entry else entry["n"]:
                 if n > known.rows:
                     yield f"experiments.{id}.n: {n} points requested from the {known.rows} rows of {generator['path']}"
                 elif (dim := generator.get("dim", 0)) > (most := min(n, known.columns)):

@@ -19,6 +19,8 @@ NOTHING = {"seconds": 0.0, "cpu_seconds": 0.0, "peak_mb": 0.0}
 def score_labels(trial: Trial) -> Record:
     """The labels are those of the last step."""
     steps = [step for step in STEPS if step.makes in trial.inputs]
+    if trial.stopped:
+        return Record({}, {"scores": {"stopped": trial.stopped}})
     labels = trial.array(steps[-1].makes, "labels", rows=trial.n)
     has_truth = trial.inputs["data"].has(trial.number, "labels")
     if has_truth:

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lssc.errors import ConfigError
-from lssc.pipeline.config.checks import config_problems, part_entries
+from lssc.pipeline.config.checks import config_problems, leaderboard_methods, part_entries
 from lssc.pipeline.config.own_files import fill_in, leave_out_all
-from lssc.pipeline.study.model import Collection, Dataset, Experiment, Method, Part, Study
+from lssc.pipeline.study.model import Collection, Dataset, Experiment, Grid, Method, Part, Study
 from lssc.pipeline.study.sizes import study_problems
 
 
@@ -41,7 +41,7 @@ def _study(config: Mapping[str, Any]) -> Study:
         {id: _collection(id, entry) for id, entry in config["images"].items()},
         {id: _dataset(id, entry) for id, entry in config["datasets"].items()},
         methods,
-        {id: _experiment(id, entry, config["block"], methods) for id, entry in config["experiments"].items()},
+        {id: _experiment(id, entry, config, methods) for id, entry in config["experiments"].items()},
         config,
     )
 
@@ -67,12 +67,15 @@ def _dataset(id: str, entry: Mapping[str, Any]) -> Dataset:
 
 def _method(id: str, entry: Mapping[str, Any]) -> Method:
     parts = tuple(Part.of(kind, part) for kind, part in part_entries(entry).items())
-    return Method(id, entry["label"], parts, setting={})
+    return Method(id, entry["label"], parts, setting={}, parameters=entry.get("parameters", ""))
 
 
-def _experiment(id: str, entry: Mapping[str, Any], block: int, methods: Mapping[str, Method]) -> Experiment:
+def _experiment(
+    id: str, entry: Mapping[str, Any], config: Mapping[str, Any], methods: Mapping[str, Method]
+) -> Experiment:
     sweep, overrides = entry.get("sweep", {}), entry.get("overrides", {})
-    chosen = [methods[name].overridden(overrides) for name in entry.get("methods", ())]
+    names = leaderboard_methods(entry, config["methods"]) if "datasets" in entry else entry.get("methods", ())
+    chosen = [methods[name].overridden(overrides) for name in names]
     swept = [
         methods[name].overridden(overrides).with_setting(setting)
         for name, grid in sweep.items()
@@ -82,11 +85,9 @@ def _experiment(id: str, entry: Mapping[str, Any], block: int, methods: Mapping[
         id,
         entry.get("title", id),
         entry.get("stream", "t"),
-        entry.get("block", block),
-        tuple(entry["n"]),
-        tuple(entry["m"]),
+        entry.get("block", config["block"]),
+        _grids(entry),
         entry["trials"],
-        entry["dataset"],
         (*chosen, *swept),
         overrides,
         entry.get("figures", {}),
@@ -94,6 +95,17 @@ def _experiment(id: str, entry: Mapping[str, Any], block: int, methods: Mapping[
         bool(sweep),
         entry.get("pictures"),
         tuple(entry.get("compare", ())),
+        "datasets" in entry,
+        entry.get("time_limit"),
+    )
+
+
+def _grids(entry: Mapping[str, Any]) -> tuple[Grid, ...]:
+    if "datasets" not in entry:
+        return (Grid(entry["dataset"], tuple(entry["n"]), tuple(entry["m"])),)
+    sizes = entry["datasets"].items()
+    return tuple(
+        Grid(id, (size["n"],), (size["m"],), size.get("title", id), size.get("ranked", True)) for id, size in sizes
     )
 
 

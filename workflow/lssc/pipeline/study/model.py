@@ -129,12 +129,16 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the methods table: one part per step. `setting` holds the values that a sweep changed."""
+    """A row of the methods table: one part per step. `setting` holds the values that a sweep changed.
+
+    `parameters` says how its parameters were chosen; methods that say nothing are in no leaderboard.
+    """
 
     id: str
     label: str
     parts: tuple[Part, ...]
     setting: Mapping[str, Any]
+    parameters: str = ""
 
     @property
     def ignores_m(self) -> bool:
@@ -185,17 +189,32 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """The numbers of points and landmarks at which an experiment runs on a dataset.
+
+    Leaderboards show the `title`; datasets that are not `ranked` do not count in their mean ranks.
+    """
+
+    dataset: str
+    ns: tuple[int, ...]
+    ms: tuple[int, ...]
+    title: str = ""
+    ranked: bool = True
+
+
+@dataclass(frozen=True)
 class Experiment:
-    """A grid of runs; `overrides` holds what differs by method: dataset, number of trials, parameters."""
+    """Grids of runs; `overrides` holds what differs by method: dataset, number of trials, parameters.
+
+    A leaderboard runs all its methods on several datasets, others on one. `time_limit` is in CPU seconds.
+    """
 
     id: str
     title: str
     stream: str
     block: int
-    ns: tuple[int, ...]
-    ms: tuple[int, ...]
+    grids: tuple[Grid, ...]
     trials: int
-    dataset: str
     methods: tuple[Method, ...]
     overrides: Mapping[str, Mapping[str, Any]]
     figures: Mapping[str, Mapping[str, Any]]
@@ -203,28 +222,47 @@ class Experiment:
     is_sweep: bool
     pictures: Mapping[str, Any] | None
     compare: tuple[str, ...]
+    is_leaderboard: bool
+    time_limit: int | None
+
+    @property
+    def dataset(self) -> str:
+        """Its dataset; the first one of a leaderboard."""
+        return self.grids[0].dataset
+
+    @property
+    def ns(self) -> tuple[int, ...]:
+        return self.grids[0].ns
+
+    @property
+    def ms(self) -> tuple[int, ...]:
+        return self.grids[0].ms
 
     def trials_of(self, method: str) -> int:
         return self.overrides.get(method, {}).get("trials", self.trials)
 
-    def dataset_of(self, method: Method) -> str:
-        own = self.overrides.get(method.id, {}).get("dataset", self.dataset)
+    def dataset_of(self, method: Method, grid: Grid | None = None) -> str:
+        """The dataset that a method runs on, in one of the grids (default: the first)."""
+        own = self.overrides.get(method.id, {}).get("dataset", (grid or self.grids[0]).dataset)
         return method.setting.get("dataset", own)
 
     @property
     def datasets(self) -> list[str]:
         """Every dataset that one of its methods runs on."""
-        return list(dict.fromkeys(self.dataset_of(method) for method in self.methods))
+        pairs = itertools.product(self.grids, self.methods)
+        return list(dict.fromkeys(self.dataset_of(method, grid) for grid, method in pairs))
 
-    def ms_of(self, method: Method, n: int) -> tuple[int, ...]:
-        """The values of m that a method runs at; one run serves the whole grid if m makes no difference."""
-        return (n,) if method.ignores_m else self.ms
+    def sizes(self) -> Iterator[tuple[Method, str, int, int]]:
+        """Method, dataset, n and m of its runs. Where m makes no difference, one run serves the whole grid."""
+        for grid in self.grids:
+            for method, n in itertools.product(self.methods, grid.ns):
+                for m in (n,) if method.ignores_m else grid.ms:
+                    yield method, self.dataset_of(method, grid), n, m
 
     def runs(self) -> Iterator[Run]:
-        for method, n in itertools.product(self.methods, self.ns):
-            for m in self.ms_of(method, n):
-                for block in blocks(self.stream, self.trials_of(method.id), self.block):
-                    yield Run(self.dataset_of(method), n, m, block, method)
+        for method, dataset, n, m in self.sizes():
+            for block in blocks(self.stream, self.trials_of(method.id), self.block):
+                yield Run(dataset, n, m, block, method)
 
 
 @dataclass(frozen=True)
@@ -250,6 +288,11 @@ class Study:
         """(kind, slug) -> part, for every part of every run."""
         methods = [method for experiment in self.experiments.values() for method in experiment.methods]
         return {(part.kind, part.slug): part for method in methods for part in method.parts}
+
+    def time_limit(self, block: str) -> int | None:
+        """CPU seconds that a method may take for a trial of this block; all experiments of a stream have the same."""
+        stream = Block.parse(block).stream
+        return next((e.time_limit for e in self.experiments.values() if e.stream == stream), None)
 
     def collections_of(self, experiment: str) -> list[str]:
         """The image collections that an experiment draws from."""

@@ -63,7 +63,9 @@ def data_recipe(study: Study, dataset: str, n: int, block: str) -> str:
 
 
 def part_recipe(study: Study, kind: str, slug: str, n: int, block: str, **more: Any) -> str:
-    return trial_recipe(study, n, block, part=study.parts[kind, slug].as_dict(), **more)
+    limit = study.time_limit(block)
+    limited = {"time_limit": limit} if limit else {}
+    return trial_recipe(study, n, block, part=study.parts[kind, slug].as_dict(), **more, **limited)
 
 
 def trial_recipe(study: Study, n: int, block: str, **more: Any) -> str:
@@ -121,7 +123,7 @@ def fragment(study: Study, experiment: str, *, shown: bool = False) -> str:
         entry = {key: value for key, value in entry.items() if key not in ("figures", "pictures")}
     entry["overrides"] = {id: value for id, value in planned.overrides.items() if id in methods}
     overridden = {value["dataset"] for value in entry["overrides"].values() if "dataset" in value}
-    datasets = {planned.dataset, *overridden, *planned.datasets}
+    datasets = {*(grid.dataset for grid in planned.grids), *overridden, *planned.datasets}
     collections = {study.datasets[id].collection for id in datasets}
     used = {"images": collections, "methods": methods, "datasets": datasets}
     tables = {key: {id: value for id, value in config[key].items() if id in ids} for key, ids in used.items()}

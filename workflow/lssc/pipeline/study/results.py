@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lssc.pipeline.study.model import Run, Study
+from lssc.pipeline.study.model import Experiment, Run, Study
 
 PICTURES = ("landmarks", "clusters", "confusion", "embedding")
 # Runtime by step, drawn for every experiment that is no sweep.
 STEP_TIMES = "stages"
+# Figures of a leaderboard: mean ranks, and accuracy against time.
+RANKS, LEADERBOARD = "ranks", "leaderboard"
 
 
 def results_of(study: Study, experiment: str) -> list[str]:
@@ -41,11 +43,24 @@ def in_folder(study: Study, experiment: str, names: Iterable[str]) -> list[str]:
 
 
 def figure_specs(study: Study, experiment: str) -> dict[str, Mapping[str, Any]]:
-    """The figures of config that show any of the experiment's methods, and the runtimes by step."""
+    """The figures of config that show any of the experiment's methods, and the runtimes by step.
+
+    Those of a leaderboard are the ranks, and accuracy against time on each dataset.
+    """
     planned = study.experiments[experiment]
+    if planned.is_leaderboard:
+        return _leaderboard_specs(planned)
     ids = {method.id for method in planned.methods}
     own = {id: entry for id, entry in planned.figures.items() if ids & set(entry.get("methods", ids))}
     return own if planned.is_sweep else {**own, STEP_TIMES: {"y": STEP_TIMES}}
+
+
+def _leaderboard_specs(planned: Experiment) -> dict[str, Mapping[str, Any]]:
+    common = {"parameters": {method.id: method.parameters for method in planned.methods}}
+    ranked = {grid.dataset: grid.title for grid in planned.grids if grid.ranked}
+    specs = {f"on_{grid.dataset}": {"y": LEADERBOARD, "dataset": grid.dataset, **common} for grid in planned.grids}
+    titles = {f"on_{grid.dataset}": {"title": f"{grid.title}, n = {grid.ns[0]:,}"} for grid in planned.grids}
+    return {RANKS: {"y": RANKS, "datasets": ranked, **common}, **{id: specs[id] | titles[id] for id in specs}}
 
 
 def pictured_runs(study: Study, experiment: str) -> list[Run]:
@@ -85,7 +100,8 @@ def compared_files(study: Study, experiment: str) -> list[str]:
 
 def judged(study: Study) -> list[str]:
     """The experiments to run that claims are judged by."""
-    return [id for id in study.run if not study.experiments[id].is_sweep]
+    planned = ((id, study.experiments[id]) for id in study.run)
+    return [id for id, experiment in planned if not (experiment.is_sweep or experiment.is_leaderboard)]
 
 
 def comparing(study: Study) -> list[str]:

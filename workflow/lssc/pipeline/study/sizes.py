@@ -33,24 +33,37 @@ def require_sizes(study: Study, experiment: str) -> None:
 
 def _size_problems(study: Study, experiment: Experiment) -> Iterator[str]:
     at = f"experiments.{experiment.id}"
-    for method in experiment.methods:
-        dataset = study.datasets[experiment.dataset_of(method)]
+    for method, id, n, m in experiment.sizes():
+        dataset = study.datasets[id]
+        where = f"{at}.datasets.{id}" if experiment.is_leaderboard else at
         wrong = _images_problems(study, dataset)
         yield from wrong
-        for n in experiment.ns:
-            if not wrong and (problem := _points_problem(study, dataset, n)):
-                yield f"{at}.n: {problem}"
-            yield from _method_problems(experiment, method, n, dataset.n_clusters)
+        if not wrong and (problem := _points_problem(study, dataset, n)):
+            yield f"{where}.n: {problem}"
+        yield from _method_problems(where, method, n, m, dataset.n_clusters)
     yield from _figure_problems(experiment)
     yield from _truth_problems(study, experiment)
+    yield from _stream_problems(study, experiment)
+
+
+def _stream_problems(study: Study, experiment: Experiment) -> Iterator[str]:
+    """Experiments that would make the same files under different time limits."""
+    for other in study.experiments.values():
+        if other.stream == experiment.stream and other.time_limit != experiment.time_limit:
+            yield (
+                f"experiments.{experiment.id}.time_limit: {experiment.time_limit or 'none'}, but {other.id!r} has "
+                f"{other.time_limit or 'none'} on the same stream {other.stream!r}; give one of them another stream"
+            )
+            return
 
 
 def _truth_problems(study: Study, experiment: Experiment) -> Iterator[str]:
     """Figures and sweeps that need true labels which no dataset of the experiment has, or has instead."""
     at, known = f"experiments.{experiment.id}", [study.datasets[id].has_labels for id in experiment.datasets]
-    if experiment.is_sweep and not all(known):
+    if (experiment.is_sweep or experiment.is_leaderboard) and not all(known):
         unlabelled = next(id for id in experiment.datasets if not study.datasets[id].has_labels)
-        yield f"{at}.sweep: chooses by accuracy, but dataset {unlabelled!r} has no labels; name them by its generator"
+        what = "sweep: chooses" if experiment.is_sweep else "datasets: a leaderboard ranks"
+        yield f"{at}.{what} by accuracy, but dataset {unlabelled!r} has no labels; name them by its generator"
     for figure, entry in experiment.figures.items():
         if entry["y"] in NEED_TRUTH and not any(known):
             yield f"{at}.figures.{figure}.y: {entry['y']} needs labels, which the points do not have; use agreement"
@@ -58,17 +71,15 @@ def _truth_problems(study: Study, experiment: Experiment) -> Iterator[str]:
             yield f"{at}.figures.{figure}.y: {entry['y']} is for points without labels; use accuracy"
 
 
-def _method_problems(experiment: Experiment, method: Method, n: int, n_clusters: int) -> Iterator[str]:
+def _method_problems(at: str, method: Method, n: int, m: int, n_clusters: int) -> Iterator[str]:
     """Numbers of landmarks and parameters that do not fit n."""
-    at = f"experiments.{experiment.id}"
-    for m in experiment.ms_of(method, n):
-        if m > n:
-            yield f"{at}.m: {m} landmarks requested from n={n} points; need m <= n"
-        if m < n_clusters:
-            yield f"{at}.m: {m} landmarks for n_clusters={n_clusters}; need m >= n_clusters"
-        for part in method.parts:
-            found = param_problems(find(part.kind, part.name), part.params, {"n": n, "m": m})
-            yield from (f"methods.{method.id}.{part.kind}.{key}: {text} in {at}" for key, text in found.items())
+    if m > n:
+        yield f"{at}.m: {m} landmarks requested from n={n} points; need m <= n"
+    if m < n_clusters:
+        yield f"{at}.m: {m} landmarks for n_clusters={n_clusters}; need m >= n_clusters"
+    for part in method.parts:
+        problems = param_problems(find(part.kind, part.name), part.params, {"n": n, "m": m})
+        yield from (f"methods.{method.id}.{part.kind}.{key}: {text} in {at}" for key, text in problems.items())
 
 
 def _figure_problems(experiment: Experiment) -> Iterator[str]:

@@ -1,0 +1,99 @@
+"""Leaderboards: every method on every dataset, within a time limit."""
+
+import json
+
+import pytest
+from tests.conftest import changed, problems_of
+
+from lssc.pipeline.study.load import load
+from lssc.pipeline.study.recipes import figures_recipe, fragment, part_recipe
+from lssc.pipeline.study.results import figures_of, judged, results_of
+from lssc.report.outline import outline
+
+BOARD = {
+    "datasets": {"plain": {"n": 30, "m": 6, "title": "Plain"}, "raw": {"n": 60, "m": 9, "ranked": False}},
+    "stream": "board",
+    "trials": 2,
+    "time_limit": 5,
+}
+
+
+@pytest.fixture
+def config(small_config):
+    small_config["experiments"]["board"] = json.loads(json.dumps(BOARD))
+    small_config["run"] = ["board"]
+    for id, parameters in {"fsc": "tuned", "omp": "published"}.items():
+        small_config["methods"][id]["parameters"] = parameters
+    return small_config
+
+
+def test_methods_that_state_how_parameters_were_chosen_run_on_every_dataset(config):
+    runs = {(run.method.id, run.dataset, run.n, run.m) for run in load(config).experiments["board"].runs()}
+    assert runs == {("fsc", "plain", 30, 6), ("fsc", "raw", 60, 9), ("omp", "plain", 30, 30), ("omp", "raw", 60, 60)}
+
+
+def test_leaderboard_may_name_its_methods(config):
+    config["experiments"]["board"]["methods"] = ["esc"]
+    assert {run.method.id for run in load(config).experiments["board"].runs()} == {"esc"}
+
+
+def test_number_of_points_defaults_to_all_images(image_config):
+    image_config["experiments"]["board"] = {
+        **BOARD,
+        "datasets": {"two": {"m": 5}, "every": {"m": 6}},
+        "methods": ["fsc"],
+    }
+    sizes = {grid.dataset: grid.ns for grid in load(image_config).experiments["board"].grids}
+    assert sizes == {"two": (24,), "every": (36,)}
+
+
+def test_time_limit_is_part_of_the_recipe_of_its_stream_only(config):
+    study = load(config)
+    coder = next(slug for kind, slug in study.parts if kind == "coder")
+    assert json.loads(part_recipe(study, "coder", coder, 30, "board00-01"))["time_limit"] == 5
+    assert "time_limit" not in json.loads(part_recipe(study, "coder", coder, 30, "t00-01"))
+
+
+def test_figures_are_the_ranks_and_one_per_dataset(config):
+    study = load(config)
+    specs = json.loads(figures_recipe(study, "board"))
+    assert list(specs) == ["ranks", "on_plain", "on_raw"]
+    assert specs["ranks"]["datasets"] == {"plain": "Plain"}
+    assert specs["on_raw"]["parameters"] == {"fsc": "tuned", "omp": "published"}
+    assert len(figures_of(study, "board")) == 9
+    assert judged(study) == []
+
+
+def test_description_of_a_leaderboard_is_a_config_of_its_own(config):
+    study = load(config)
+    again = load(json.loads(fragment(study, "board", shown=True)))
+    assert results_of(again, "board") == results_of(study, "board")
+    assert [entry["title"] for entry in outline(again, "board")["leaderboard"]["datasets"]] == ["Plain", "raw"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        ("experiments.board.datasets", {"plan": {"n": 30, "m": 6}},
+         "{at}: unknown dataset 'plan'; did you mean 'plain'?"),
+        ("experiments.board.datasets.plain", {"n": 30}, "{at}.m: missing"),
+        ("experiments.board.datasets.plain.n", 31, "{at}: 31 must be a multiple of n_clusters=3"),
+        ("experiments.board.datasets.plain.m", 40,
+         "{at}: 40 landmarks requested from n=30 points; need m <= n"),
+        ("experiments.board.datasets.plain", {"m": 6},
+         "{at}.n: missing; only a dataset from a file or of all images may leave it out"),
+        ("experiments.board.n", [30], "{at}: not for a leaderboard, which has `datasets`; remove one of them"),
+        ("experiments.board.overrides", {"fsc": {"dataset": "raw"}},
+         "{at}.fsc.dataset: a leaderboard runs every method on every dataset; remove it"),
+        ("experiments.board.stream", "t",
+         "experiments.board.time_limit: 5, but 'grid' has none on the same stream 't'; "
+         "give one of them another stream"),
+        ("methods.fsc.parameters", "oracle", '{at}: "oracle" must be one of published, tuned, automatic'),
+        ("methods", {"esc": {"label": "E", "method": "kmeans"}},
+         "experiments.board.methods: missing; name the methods to run, or give methods the key `parameters`"),
+    ],
+)  # fmt: skip
+def test_mistake_is_one_line(config, key, value, line):
+    if key == "methods":
+        config["experiments"] = {"board": config["experiments"]["board"]}
+    assert problems_of(changed(config, key, value)) == [f"config: {line.format(at=key)}"]
