@@ -11,7 +11,7 @@ COMPILED := $(VENV)/.compiled
 # VERBOSE=1 prints Snakemake's own messages, with a block for every job, instead of a progress bar.
 RUN := @$(ON_PATH) python -m snakemake --cores "$$CORES" $(if $(VERBOSE),--logger-lssc-show-jobs)
 
-.PHONY: demo digits scale check test test-core test-crash test-slurm paper archive repeat lint bench keep docs docs-html lock help
+.PHONY: demo digits scale check test test-core test-crash test-slurm paper leaderboard archive repeat lint bench keep docs docs-html lock help
 
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about eight minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
+	@echo "make leaderboard  every method on every dataset, in about three hours on two cores; SMALL=1: on small data, in minutes"
 	@echo "make archive results, config, source and lock in one file, \$$(RESULTS)/lssc-archive.tar.gz; RESULTS=results/demo for the demo"
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores;"
 	@echo "            this runs the code in the archive: checksums show damage, not who made it"
@@ -32,7 +33,7 @@ help:
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make docs-html  the site, without a network, to docs/_build/html: guide, API, gallery, results; in about a minute"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
-	@echo "demo, digits, scale and paper take CORES=4 (default: all cores) and VERBOSE=1 (Snakemake's block for every job)"
+	@echo "demo, digits, scale, paper and leaderboard take CORES=4 (default: all cores) and VERBOSE=1 (Snakemake's block for every job)"
 
 # The marker is written last, so that an interrupted installation is repeated.
 $(READY): envs/requirements.lock pyproject.toml
@@ -92,6 +93,12 @@ test-slurm: $(COMPILED)
 paper: $(COMPILED)
 	$(RUN)
 	@echo "verdicts, figures, parameters and versions on one page: results/report.html"
+
+# A method that fails does not hold up the others.
+LEADERBOARD := leaderboard$(if $(SMALL),_small)
+leaderboard: $(COMPILED)
+	$(RUN) --keep-going --configfile config/$(LEADERBOARD).yaml
+	@echo "tables, ranks and figures on one page: results/$(LEADERBOARD)/report.html"
 
 archive: $(READY)
 	$(ON_PATH) python -m lssc.report.archive pack --results "$$RESULTS" --out "$$RESULTS/lssc-archive.tar.gz"

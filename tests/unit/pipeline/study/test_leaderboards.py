@@ -1,9 +1,10 @@
 """Leaderboards: every method on every dataset, within a time limit."""
 
+import csv
 import json
 
 import pytest
-from tests.conftest import changed, problems_of
+from tests.conftest import REPO, changed, merge_configs, parse, problems_of
 
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.recipes import figures_recipe, fragment, part_recipe
@@ -97,3 +98,38 @@ def test_mistake_is_one_line(config, key, value, line):
     if key == "methods":
         config["experiments"] = {"board": config["experiments"]["board"]}
     assert problems_of(changed(config, key, value)) == [f"config: {line.format(at=key)}"]
+
+
+def leaderboard_config(paper_config, name="leaderboard"):
+    return merge_configs(paper_config, parse((REPO / f"config/{name}.yaml").read_text()))
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "leaderboard_small"])
+def test_every_method_of_the_leaderboard_runs_within_a_limit(paper_config, name):
+    study = load(leaderboard_config(paper_config, name))
+    board = study.experiments["leaderboard"]
+    assert {method.id for method in board.methods} >= {"fsc_uniform", "ssc_omp", "fsc_refined", "kmeans"}
+    assert all(method.parameters for method in board.methods)
+    assert board.time_limit
+    assert board.block >= board.trials, "trials of another block would run although one was stopped"
+
+
+def mean_accuracies(method, sweeps=("tuning", "mnist_tuning")):
+    """Setting -> mean accuracy over the sweeps, of rows as the method scales them."""
+    found = {}
+    for sweep in sweeps:
+        for row in csv.DictReader((REPO / f"docs/results/{sweep}/sweep.csv").open()):
+            setting = json.loads(row["setting"])
+            if row["method"] == method and not setting.pop("scale_rows", False):
+                found.setdefault(json.dumps(setting), []).append(float(row["accuracy"]))
+    return {setting: sum(values) / len(sweeps) for setting, values in found.items() if len(values) == len(sweeps)}
+
+
+@pytest.mark.parametrize("method", ["fsc_uniform", "fsc_nonuniform", "esc"])
+def test_tuned_parameters_are_among_the_best_of_both_sweeps(paper_config, method):
+    board = load(leaderboard_config(paper_config)).experiments["leaderboard"]
+    chosen = next(m for m in board.methods if m.id == method)
+    assert chosen.parameters == "tuned"
+    accuracies = mean_accuracies(method)
+    own = [v for s, v in accuracies.items() if all(chosen.value(key) == value for key, value in json.loads(s).items())]
+    assert own[0] > max(accuracies.values()) - 0.002
