@@ -29,7 +29,7 @@ help:
 	@echo "            this runs the code in the archive: checksums show damage, not who made it"
 	@echo "make lint   the checks that CI runs"
 	@echo "make bench  speed, accuracy and memory beside other libraries, in about 30 minutes, to docs/benchmarks.md"
-	@echo "make keep   after make paper: copy tables and figures to docs, then make docs"
+	@echo "make keep   after make paper: copy tables and figures to docs, then make docs; RESULTS=results/leaderboard after that"
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make docs-html  the site, without a network, to docs/_build/html: guide, API, gallery, results; in about a minute"
 	@echo "make lock   resolve the dependencies of pyproject.toml anew"
@@ -132,10 +132,11 @@ lint: $(READY)
 bench: $(COMPILED)
 	$(ON_PATH) python benchmarks/run.py $(if $(MNIST),--mnist "$$MNIST")
 
-# After a run of `paper`: its tables and figures into docs, and the numbers into the documents.
+# After a run of `paper`: its tables and figures into docs, and the numbers into the documents. The time and memory of all
+# jobs are those of `paper`.
 keep: $(READY)
 	$(ON_PATH) python docs/keep.py "$$RESULTS"
-	$(ON_PATH) python docs/jobs.py "$$RESULTS"
+	$(if $(filter results,$(RESULTS)),$(ON_PATH) python docs/jobs.py "$$RESULTS")
 	$(MAKE) docs
 
 docs: $(READY)

@@ -3,6 +3,7 @@
 Tables and provenance go to docs/results, figures as PNG to docs/figures. Sweeps keep means, not single trials.
 """
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -25,7 +26,9 @@ def keep(results: Path) -> None:
         else:
             copy(tables, [experiment / "scores.csv", *experiment.glob("figures/*.csv")])
             copy(figures, [*experiment.glob("figures/*.png"), *experiment.glob("pictures/*.png")])
-    copy(DOCS / "results", [results / name for name in ("claims.json", "claims.csv")])
+    # A run that judges no claim, such as the leaderboard's, leaves the paper's verdicts as they are.
+    if any(claim["verdict"] != "not run" for claim in json.loads((results / "claims.json").read_text())):
+        copy(DOCS / "results", [results / name for name in ("claims.json", "claims.csv")])
 
 
 def copy(folder: Path, files: list[Path]) -> None:

@@ -9,6 +9,8 @@ stand above a table:
   scores.csv instead of sweep.csv; several NAMEs, or the values of the last condition, are the columns; `heads=` names
   them (`_` stands for a space);
 - `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
+- `<!-- overview NAME -->`: a leaderboard's methods by mean rank, with their accuracy on each dataset;
+  `<!-- boards NAME -->`: its datasets, each with table and figure;
 - `<!-- verdicts -->`: the paper's claims with their verdicts; `<!-- claims -->`: the same with all findings;
 - `<!-- decisions -->`: the index of docs/decisions.md, from the heading, date and first sentence of each section.
 
@@ -38,7 +40,7 @@ DOCUMENTS = (
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
-TABLE_KINDS = "headline|accuracies|effects|growth|verdicts|claims|decisions"
+TABLE_KINDS = "headline|accuracies|effects|growth|overview|boards|verdicts|claims|decisions"
 TABLE = re.compile(rf"(<!-- ({TABLE_KINDS})((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 DECISION = re.compile(r"^## (\d+)\. (.+)\n\*([\d-]+)\.\* ((?:.+\n)+)", re.MULTILINE)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
@@ -67,6 +69,8 @@ def table(kind: str, words: list[str]) -> str:
         "accuracies": accuracies,
         "effects": effects,
         "growth": growth,
+        "overview": overview,
+        "boards": boards,
         "verdicts": verdicts,
         "claims": claims,
         "decisions": decisions,
@@ -196,6 +200,42 @@ def growth(*names: str) -> str:
         memory = max(float(row["peak_mb"]) for row in trials) / 1024
         rows.append([label, f"{n:,}", str(len(trials)), spread(trials), *times, f"{memory:.2f} GB"])
     return markdown(rows)
+
+
+def overview(name: str) -> str:
+    """A leaderboard's methods by mean rank, with the accuracy on each dataset; a dash where it was stopped."""
+    datasets = leaderboard(name)["datasets"]
+    by_method = {id: {row["method"]: row["accuracy"] for row in read(name, f"on_{id}")} for id in datasets}
+    rows = [["method", "parameters", "mean rank", *(entry.get("title", id) for id, entry in datasets.items())]]
+    for row in read(name, "ranks"):
+        values = (by_method[id][row["method"]] for id in datasets)
+        cells = [without_zero(float(value)) if value else "–" for value in values]
+        rows.append([row["label"], row["parameters"], f"{float(row['mean_rank']):.1f}", *cells])
+    return markdown(rows)
+
+
+def boards(name: str) -> str:
+    """A section for each dataset of a leaderboard: table and figure."""
+    from lssc.report.leaderboard_cells import HEADS, board_cells
+
+    sections = []
+    for id, entry in leaderboard(name)["datasets"].items():
+        title, rows = entry.get("title", id), read(name, f"on_{id}")
+        n, trials = int(rows[0]["n"]), max(int(row["trials"]) for row in rows)
+        about = f"n = {n:,}, m = {entry['m']:,}, {trials} trials."
+        figure = f"![{title}: accuracy against CPU seconds](../figures/{name}/on_{id}.png)"
+        sections.append(f"### {title}\n\n{about}\n\n{markdown([list(HEADS), *board_cells(rows)])}\n{figure}\n")
+    return "\n" + "\n".join(sections) + "\n"
+
+
+def leaderboard(name: str) -> dict:
+    """The config entry of a kept leaderboard."""
+    made = json.loads((DOCS / "results" / name / "provenance.json").read_text())
+    return made["config"]["experiments"][name]
+
+
+def read(name: str, table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((DOCS / "results" / name / f"{table}.csv").open()))
 
 
 def verdicts() -> str:

@@ -1,6 +1,7 @@
 """Documents: links resolve, named files and parts exist, and numbers equal the kept tables."""
 
 import csv
+import json
 import re
 import runpy
 from pathlib import Path
@@ -157,3 +158,35 @@ def test_python_example_of_the_readme_prints_what_it_says(capsys):
     [code] = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"print\(.*\)  # (.*)", code)
+
+
+@pytest.fixture
+def kept_leaderboard(tmp_path, monkeypatch):
+    """Tables of a leaderboard of two methods on two datasets, in place of the kept results."""
+    folder = tmp_path / "results/board"
+    folder.mkdir(parents=True)
+    sizes = {"one": {"n": 90, "m": 9, "title": "One"}, "two": {"n": 60, "m": 6}}
+    (folder / "provenance.json").write_text(json.dumps({"config": {"experiments": {"board": {"datasets": sizes}}}}))
+    head = "rank,method,label,parameters,n,m,trials,accuracy,nmi,ari,cpu_seconds,accuracy_std,peak_mb,stopped,front\n"
+    best = "1,fsc,FSC,tuned,90,9,5,0.9,0.8,0.7,1.25,0.01,200,,True\n"
+    (folder / "on_one.csv").write_text(f"{head}{best}2,omp,OMP,published,90,90,5,,,,,,,60,False\n")
+    (folder / "on_two.csv").write_text(f"{head}{best}2,omp,OMP,published,90,90,5,0.5,0.4,0.3,20,0.02,300,,False\n")
+    ranks = "method,label,parameters,mean_rank,One,two\nfsc,FSC,tuned,1,1,1\nomp,OMP,published,2,2,2\n"
+    (folder / "ranks.csv").write_text(ranks)
+    monkeypatch.setitem(tables.number.__globals__, "DOCS", tmp_path)
+
+
+@pytest.mark.usefixtures("kept_leaderboard")
+def test_overview_of_a_leaderboard_shows_stopped_methods_by_a_dash():
+    assert tables.overview("board").splitlines()[2:] == [
+        "| FSC | tuned | 1.0 | .900 | .900 |",
+        "| OMP | published | 2.0 | – | .500 |",
+    ]
+
+
+@pytest.mark.usefixtures("kept_leaderboard")
+def test_every_dataset_of_a_leaderboard_has_a_table_and_a_figure():
+    text = tables.boards("board")
+    assert "### One\n\nn = 90, m = 9, 5 trials.\n" in text
+    assert "| 2 | OMP | published | – | – | – | > 60 | – |" in text
+    assert "(../figures/board/on_two.png)" in text
