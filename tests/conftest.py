@@ -160,7 +160,15 @@ images:
     counts: [14, 12, 10]
     features: scattering
     shard: 10
+tables:
+  tiny_table:
+    sources: [{ name: pypi, package: tiny==1.0 }]
+    reader: text
+    counts: [4, 4, 4]
+    columns: 3
+    sha256: { raw/tiny.dat: TINY_TABLE_SHA }
 datasets:
+  table: { generator: { name: table, table: tiny_table }, unit_norm: true }
   two: { generator: { name: images, collection: tiny, classes: [0, 2], dim: 5 }, n_clusters: 2, unit_norm: true }
   every: { generator: { name: images, collection: tiny, pca_on: subset, dim: 5 }, n_clusters: 3, unit_norm: true }
 experiments:
@@ -172,7 +180,11 @@ experiments:
     methods: [fsc, esc]
     overrides: { fsc: { params: { lam: 5 } } }
   whole: { dataset: every, n: [36], m: [6], trials: 2, methods: [fsc] }
+  tabled: { dataset: table, m: [4], trials: 2, methods: [fsc] }
 """
+# Twelve points of three numbers, and their classes.
+TINY_TABLE = "".join(f"{i},{i * i}, {i % 3},{'abc'[i // 4]}\n" for i in range(12)).encode()
+TINY = TINY.replace("TINY_TABLE_SHA", hashlib.sha256(TINY_TABLE).hexdigest())
 
 
 def idx_file(array):

@@ -12,6 +12,9 @@ PARAMS = {
     "npm": {"package": "tiny@1.0.0"},
     "debian": {"package": "tiny"},
     "openml": {"id": 554},
+    "pypi": {"package": "tiny==1.0"},
+    "installed": {"module": "tiny"},
+    "table": {"table": "tiny_table"},
     "images": {"collection": "tiny", "dim": 7},
     # 60 points of 3 classes.
     "file": {"path": str(Path(__file__).with_name("points.csv")), "labels": "kind"},

@@ -71,6 +71,14 @@ def images_recipe(wildcards):
     return recipes.images_recipe(study, wildcards.images)
 
 
+def table_recipe(wildcards):
+    return recipes.table_recipe(study, wildcards.table)
+
+
+def table_code(wildcards):
+    return numerics("fetch_table", study.tables[wildcards.table].reader)
+
+
 def shard_recipe(wildcards):
     return recipes.shard_recipe(study, wildcards.images, wildcards.shard)
 
@@ -166,7 +174,8 @@ def scores_of(wildcards):
 
 
 def sources_of(wildcards):
-    return [paths.source.format(images=id) for id in study.collections_of(wildcards.experiment)]
+    images = [paths.source.format(images=id) for id in study.collections_of(wildcards.experiment)]
+    return images + [paths.table("points.json").format(table=id) for id in study.tables_of(wildcards.experiment)]
 
 
 def images_of(experiment):

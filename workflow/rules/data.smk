@@ -4,6 +4,7 @@ IMAGE_FILES = [paths.images(name) for name in lssc_images.FILES]
 # Nodes of a cluster often have no network.
 localrules:
     fetch_images,
+    fetch_table,
 
 
 rule fetch_images:
@@ -22,6 +23,25 @@ rule fetch_images:
     shell:
         "python -m lssc.pipeline.stages.fetch_images --recipe {params.recipe:q}"
         " --out {output.files:q} --source {output.source:q} 2> {log:q}"
+
+
+rule fetch_table:
+    output:
+        points=paths.table("points.h5"),
+        source=paths.table("points.json"),
+    log:
+        log_of(paths.table("points.h5")),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **requests("fetch_table"),
+    params:
+        recipe=table_recipe,
+        code=table_code,
+    shell:
+        "python -m lssc.pipeline.stages.fetch_table --recipe {params.recipe:q} --code {params.code:q}"
+        " --out {output.points:q} --source {output.source:q} 2> {log:q}"
 
 
 rule featurise_images:

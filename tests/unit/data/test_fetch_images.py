@@ -218,7 +218,7 @@ def openml(recipe, monkeypatch, rng):
 
 
 def test_writes_a_table_of_openml_as_four_files(tmp_path, openml):
-    find("source", "openml")(tmp_path, **OPENML["params"])
+    find("source", "openml")(tmp_path, FILES, **OPENML["params"])
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == openml[1]
 
 

@@ -1,10 +1,11 @@
-"""Download by system programs, and unpack known files from the archives."""
+"""Download by system programs, and unpack the files that match patterns from the archives."""
 
 from __future__ import annotations
 
 import lzma
 import subprocess
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
@@ -15,20 +16,60 @@ from lssc.errors import InputError
 # Seconds that a program may take.
 TIMEOUT_SECONDS = 600
 # Errors of reading a truncated or altered archive.
-ARCHIVE_ERRORS = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
+ARCHIVE_ERRORS = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    ValueError,
+)
 
 
-def unpack(stream: IO[bytes], into: Path, names: Iterable[str]) -> None:
-    """Write the plain files of these names (or with .gz), from any folder of the tar file, into one folder."""
-    accepted = {spelling for name in names for spelling in (name, f"{name}.gz")}
+def unpack(stream: IO[bytes], into: Path, patterns: Iterable[str]) -> None:
+    """Write the plain files of a tar file that match a pattern, as `place_of` says."""
+    patterns = list(patterns)
     try:
         with tarfile.open(fileobj=stream, mode="r|*") as tar:
             for member in tar:
-                name = PurePosixPath(member.name).name
-                if member.isfile() and name in accepted:
-                    (into / name).write_bytes(tar.extractfile(member).read())
+                if member.isfile() and (place := place_of(member.name, patterns)):
+                    _write(into / place, tar.extractfile(member).read())
     except ARCHIVE_ERRORS as error:
         raise InputError(f"the downloaded archive is cut short or damaged ({error})") from None
+
+
+def unpack_zip(path: Path, into: Path, patterns: Iterable[str]) -> None:
+    """Write the files of a zip file, such as a wheel, that match a pattern, as `place_of` says."""
+    patterns = list(patterns)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                if not member.is_dir() and (place := place_of(member.filename, patterns)):
+                    _write(into / place, archive.read(member))
+    except ARCHIVE_ERRORS as error:
+        raise InputError(f"the downloaded archive is cut short or damaged ({error})") from None
+
+
+def place_of(name: str, patterns: Iterable[str]) -> PurePosixPath | None:
+    """Where a file belongs: the end of its path that matches a pattern, plain or with .gz; None if none does.
+
+    `*.pgm` matches in any folder, `faces/*/*.pgm` in any folder `faces`.
+    """
+    path = PurePosixPath(name)
+    for pattern in patterns:
+        end = path.parts[-len(PurePosixPath(pattern).parts) :]
+        # A name in an archive must not lead out of the folder.
+        if (path.match(pattern) or path.match(f"{pattern}.gz")) and not {"/", ".."} & set(end):
+            return PurePosixPath(*end)
+    return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
 
 
 def run(command: list[str], *, cwd: Path) -> None:

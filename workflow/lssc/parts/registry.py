@@ -23,7 +23,12 @@ from lssc import parts
 from lssc.parts.params import hint_problem, plain_value, value_problem
 
 # Kind of part -> its package. Every folder of `lssc/parts` is a kind: `coders` holds coders.
-FOLDERS = {"source": "data.sources", "features": "data.features", "dataset": "data.datasets"} | {
+FOLDERS = {
+    "source": "data.sources",
+    "reader": "data.readers",
+    "features": "data.features",
+    "dataset": "data.datasets",
+} | {
     folder.name.removesuffix("s"): f"parts.{folder.name}"
     for folder in pkgutil.iter_modules(parts.__path__)
     if folder.ispkg

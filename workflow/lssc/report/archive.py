@@ -43,7 +43,7 @@ NOT_RESULTS = (".log", ".h5", ".damaged", ".tmp")
 # Results of other runs, kept in the documents.
 NOT_SOURCE = ("docs/figures/", "docs/results/")
 
-SECTIONS = ("images", "datasets", "methods", "experiments")
+SECTIONS = ("images", "tables", "datasets", "methods", "experiments")
 # What to run, where files lie and how trials share jobs: two runs may differ in these and give the same scores.
 NO_SCORE_DEPENDS_ON = ("run", "results", "data", "block", "claims")
 
@@ -171,7 +171,7 @@ def joined_config(fragments: Mapping[str, Config], last: Config) -> Config:
 
     No score depends on figures, pictures and claims of one's own, so only the last run's config has them.
     """
-    config: Config = {section: {} for section in SECTIONS}
+    config: Config = {section: {} for section in SECTIONS if any(section in f for f in fragments.values())}
     for id, fragment in fragments.items():
         for key, value in fragment.items():
             if key in SECTIONS:
@@ -184,9 +184,10 @@ def joined_config(fragments: Mapping[str, Config], last: Config) -> Config:
         config["experiments"][id] = {**fragment["experiments"][id], **figures}
     # Figures may name methods that no experiment runs.
     config["methods"] = {**last.get("methods", {}), **config["methods"]}
-    # Image folders belong to one machine; the sources have the same images.
-    for id, entry in config["images"].items():
-        config["images"][id] = {k: v for k, v in entry.items() if k != "folder" or not entry["sources"]}
+    # Folders belong to one machine; the sources have the same images and tables.
+    for section in ("images", "tables"):
+        for id, entry in config.get(section, {}).items():
+            config[section][id] = {k: v for k, v in entry.items() if k != "folder" or not entry["sources"]}
     claims = {key: last[key] for key in ("claims",) if key in last}
     config |= {"run": list(fragments), "results": "results", "data": "data"}
     return {"block": fragment["block"], **config, **claims}

@@ -75,7 +75,7 @@ def test_recipe_follows_the_content(config, tmp_path):
         ),
         (
             lambda c: c["experiments"]["own"].update(dataset="plain"),
-            "experiments.own.n: missing; only a dataset from a file or of all images may leave it out",
+            "experiments.own.n: missing; only a dataset from a file, of a table or of all images may leave it out",
         ),
         (lambda c: c["datasets"]["plain"].pop("n_clusters"), "datasets.plain.n_clusters: missing"),
         (

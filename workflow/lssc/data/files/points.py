@@ -20,7 +20,7 @@ from lssc.types import Array, IndexArray, Rows, block_sizes
 
 NONE = "none"
 ARRAY_FILES = {".npy": open_npy, ".npz": open_npz, ".h5": open_hdf5, ".hdf5": open_hdf5, ".mat": open_mat}
-TEXT, PARQUET = (".csv", ".tsv", ".txt"), (".parquet",)
+TEXT, PARQUET = (".csv", ".tsv", ".txt", ".dat"), (".parquet",)
 SUFFIXES = (".npy", ".npz", *TEXT, *PARQUET, ".h5", ".hdf5", ".mat")
 # Fewest numbers of a point.
 MIN_DIMENSIONS = 2

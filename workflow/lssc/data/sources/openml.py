@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,9 @@ TABLE_ERRORS = (AttributeError, EOFError, LookupError, TypeError, ValueError, zl
 
 
 @component("source", "openml")
-def fetch_openml(into: Path, *, id: Annotated[int, AtLeast(1)], n_train: Annotated[int, AtLeast(1)] = 60_000) -> None:
+def fetch_openml(
+    into: Path, files: Sequence[str], *, id: Annotated[int, AtLeast(1)], n_train: Annotated[int, AtLeast(1)] = 60_000
+) -> None:
     """Download a table of 784 pixels and a class, and write it as four idx files; the first n_train rows train."""
     from sklearn import datasets
 

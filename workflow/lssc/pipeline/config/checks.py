@@ -45,6 +45,7 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
             )
         for number, source in enumerate(entry["sources"]):
             problems += _part_problems(f"images.{id}.sources.{number}", "source", source)
+    problems += _tables_problems(config)
     for id, entry in config["datasets"].items():
         problems += _part_problems(f"datasets.{id}.generator", "dataset", entry["generator"])
     for id, entry in config["methods"].items():
@@ -55,10 +56,21 @@ def _reference_problems(config: Mapping[str, Any]) -> list[str]:
             problems += _part_problems(f"methods.{id}.{kind}", kind, part)
         problems += _pairing_problems(f"methods.{id}", entry)
     for where, name, table in _references(config):
-        if name not in config[table]:
+        if name not in (known := config.get(table, {})):
             what = "images" if table == "images" else table.removesuffix("s")
-            problems.append(f"{where}: unknown {what} {name!r}; {suggest(name, config[table])}")
+            problems.append(f"{where}: unknown {what} {name!r}; {suggest(name, known)}")
     return problems or _classes_problems(config)
+
+
+def _tables_problems(config: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for id, entry in config.get("tables", {}).items():
+        problems += _part_problems(f"tables.{id}.reader", "reader", entry["reader"])
+        for number, source in enumerate(entry["sources"]):
+            problems += _part_problems(f"tables.{id}.sources.{number}", "source", source)
+        if id in config["images"]:
+            problems.append(f"tables.{id}: images have this id, too, and the same folder; use another")
+    return problems
 
 
 def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -68,6 +80,8 @@ def _references(config: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         # Anything but text is reported as a bad parameter.
         if isinstance(name := _params(entry["generator"]).get("collection"), str):
             yield f"datasets.{id}.generator.collection", name, "images"
+        if isinstance(name := _params(entry["generator"]).get("table"), str):
+            yield f"datasets.{id}.generator.table", name, "tables"
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
         where = f"{at}.datasets" if "datasets" in entry else f"{at}.dataset"
@@ -97,6 +111,10 @@ def _classes_problems(config: Mapping[str, Any]) -> list[str]:
                 problems.append(
                     f"datasets.{id}.n_clusters: {entry['n_clusters']} must be the number of classes, {len(classes)}"
                 )
+        elif "table" in params and "n_clusters" in entry:
+            K = len(config["tables"][params["table"]]["counts"])
+            if entry["n_clusters"] != K:
+                problems.append(f"datasets.{id}.n_clusters: {entry['n_clusters']} must be the number of classes, {K}")
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Fills in what config leaves open: numbers of points, and of own files the number of classes and the content.
+"""Fills in what config leaves open: numbers of points, numbers of classes, and the content of own files.
 
 A config that is filled in needs the files no more: the labels of a run can be read where its points are not.
 """
@@ -13,7 +13,8 @@ from lssc.data.files.content import content_of
 from lssc.errors import InputError
 from lssc.parts.registry import find
 
-ALL, FILE = "all", "file"
+ALL, FILE, TABLE = "all", "file", "table"
+COUNTED = "from a file, of a table or of all images"
 # Keys of an experiment on one dataset that a leaderboard cannot have.
 NOT_OF_LEADERBOARDS = ("dataset", "n", "m", "sweep", "held", "figures", "pictures", "compare")
 
@@ -53,13 +54,19 @@ def is_own_file(entry: Mapping[str, Any]) -> bool:
     return isinstance(generator, Mapping) and generator.get("name") == FILE
 
 
+def _counts_itself(entry: Mapping[str, Any]) -> bool:
+    """Whether a dataset knows how many points and classes it has: that of a file or a table."""
+    generator = entry["generator"]
+    return isinstance(generator, Mapping) and generator.get("name") in (FILE, TABLE)
+
+
 def open_problems(config: Mapping[str, Any]) -> list[str]:
     """Numbers of points and clusters that config must give, as no file does."""
     datasets = config["datasets"]
     problems = [
         f"datasets.{id}.n_clusters: missing"
         for id, entry in datasets.items()
-        if "n_clusters" not in entry and not is_own_file(entry)
+        if "n_clusters" not in entry and not _counts_itself(entry)
     ]
     for id, entry in config["experiments"].items():
         at, missing = f"experiments.{id}", [key for key in ("dataset", "m") if key not in entry]
@@ -74,13 +81,21 @@ def open_problems(config: Mapping[str, Any]) -> list[str]:
         for name, sizes in sizes_of(entry).items():
             where = f"{at}.datasets.{name}" if "datasets" in entry else at
             dataset = datasets.get(name)
-            if "n" not in sizes and not (dataset and (is_own_file(dataset) or all_images(config, dataset))):
-                problems.append(f"{where}.n: missing; only a dataset from a file or of all images may leave it out")
+            if "n" not in sizes and not (dataset and (_counts_itself(dataset) or known_total(config, dataset))):
+                problems.append(f"{where}.n: missing; only a dataset {COUNTED} may leave it out")
     return problems
 
 
-def all_images(config: Mapping[str, Any], entry: Mapping[str, Any]) -> int | None:
-    """The number of images of a dataset's classes; None if it has no images, or config does not say how many."""
+def _table_of(config: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The table that a dataset draws from, if any."""
+    name = entry["generator"].get("table") if isinstance(entry["generator"], Mapping) else None
+    return config.get("tables", {}).get(name) if isinstance(name, str) else None
+
+
+def known_total(config: Mapping[str, Any], entry: Mapping[str, Any]) -> int | None:
+    """The number of points of a table or of images of a dataset's classes; None if config does not say how many."""
+    if table := _table_of(config, entry):
+        return sum(table["counts"])
     params = entry["generator"] if isinstance(entry["generator"], Mapping) else {}
     images = config["images"].get(params.get("collection"))
     if images is None or "first" in images:
@@ -103,10 +118,10 @@ def fill_in(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
                 problems.append(f"datasets.{id}.generator: {error.filename}: {error.strerror}")
     if problems:
         return config, problems
-    datasets = {id: _filled(entry, facts[id]) if id in facts else entry for id, entry in config["datasets"].items()}
+    datasets = {id: _filled(config, entry, facts.get(id)) for id, entry in config["datasets"].items()}
     problems = [f"datasets.{id}.n_clusters: missing; the file has no labels to count" for id, entry in datasets.items()
                 if entry["n_clusters"] is None]  # fmt: skip
-    totals = {id: facts[id].rows if id in facts else all_images(config, entry) for id, entry in datasets.items()}
+    totals = {id: facts[id].rows if id in facts else known_total(config, entry) for id, entry in datasets.items()}
     experiments = {id: _with_sizes(entry, totals) for id, entry in config["experiments"].items()}
     filled = {**config, "datasets": datasets, "experiments": experiments}
     return filled, problems or list(_size_problems(filled, facts))
@@ -140,7 +155,12 @@ def _facts(entry: Mapping[str, Any]) -> Facts:
     return Facts(rows, columns, n_classes, content_of(file.paths))
 
 
-def _filled(entry: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+def _filled(config: Mapping[str, Any], entry: Mapping[str, Any], facts: Facts | None) -> Mapping[str, Any]:
+    """A dataset with its number of clusters and, of an own file, its content."""
+    if table := _table_of(config, entry):
+        return {"n_clusters": len(table["counts"]), **entry}
+    if facts is None:
+        return entry
     generator = {"content": facts.content, **entry["generator"]}
     return {**entry, "n_clusters": entry.get("n_clusters", facts.n_classes), "generator": generator}
 

@@ -96,6 +96,7 @@ REDUCED = Cost(lambda z: (24 * z.n + 4 * z.shard) * z.F, lambda z: 1e-10 * z.F**
 PARTS = {
     "synthetic": LIGHT,
     "file": LIGHT,
+    "table": LIGHT,
     "all": LIGHT,
     "uniform": LIGHT,
     "farthest_first": ROUNDS,
@@ -206,7 +207,8 @@ def _sizes(study: Study, wildcards: Mapping[str, str]) -> Sizes:
         return Sizes()
     data = study.datasets[wildcards["dataset"]]
     params = data.generator.params
-    m, D = int(wildcards.get("m", 0)), params.get("ambient_dim") or params.get("dim") or MANY_DIMENSIONS
+    columns = study.tables[data.table].columns if data.table else MANY_DIMENSIONS
+    m, D = int(wildcards.get("m", 0)), params.get("ambient_dim") or params.get("dim") or columns
     return Sizes(
         n=int(wildcards["n"]),
         m=m,

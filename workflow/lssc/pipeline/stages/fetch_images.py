@@ -10,27 +10,14 @@ from typing import Any
 
 from lssc.data.images import FILES, check_images, find_files
 from lssc.errors import InputError, exit_with_message
-from lssc.parts.registry import find
+from lssc.pipeline.fetching import fetch_files
 from lssc.pipeline.store.files import sealing, write_text
 
 
 def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, dict[str, bytes]]:
     """Where the files came from, and their content; InputError with every reason if no source has them."""
-    if recipe["folder"]:
-        return "a folder named in config", _checked_files(Path(recipe["folder"]), recipe)
-    reasons = []
-    for source in recipe["sources"]:
-        label = " ".join([source["name"], *map(str, source["params"].values())])
-        folder = Path(tempfile.mkdtemp(dir=scratch))
-        try:
-            find("source", source["name"])(folder, **source["params"])
-            return label, _checked_files(folder, recipe)
-        except InputError as error:
-            reasons.append(f"{label}: {str(error).replace(f'{folder}: ', '')}")
-    raise InputError(
-        f"no source gave the files of images {recipe['images']!r} ({'; '.join(reasons) or 'config names none'}). "
-        f"Put {', '.join(FILES)} (plain or .gz) into a folder and name it in config as images.{recipe['images']}.folder"
-    )
+    what = f"images {recipe['images']}"
+    return fetch_files(recipe, FILES, scratch, lambda folder: _checked_files(folder, recipe), what)
 
 
 def _checked_files(folder: Path, recipe: Mapping[str, Any]) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from typing import Any
 from lssc.errors import ConfigError
 from lssc.pipeline.config.checks import config_problems, leaderboard_methods, part_entries
 from lssc.pipeline.config.own_files import fill_in, leave_out_all
-from lssc.pipeline.study.model import Collection, Dataset, Experiment, Grid, Method, Part, Study
+from lssc.pipeline.study.model import Collection, Dataset, Experiment, Grid, Method, Part, Study, Table
 from lssc.pipeline.study.sizes import study_problems
 
 
@@ -39,6 +39,7 @@ def _study(config: Mapping[str, Any]) -> Study:
         str(PurePosixPath(config["data"])),
         tuple(config["run"]),
         {id: _collection(id, entry) for id, entry in config["images"].items()},
+        {id: _table(id, entry) for id, entry in config.get("tables", {}).items()},
         {id: _dataset(id, entry) for id, entry in config["datasets"].items()},
         methods,
         {id: _experiment(id, entry, config, methods) for id, entry in config["experiments"].items()},
@@ -57,6 +58,18 @@ def _collection(id: str, entry: Mapping[str, Any]) -> Collection:
         entry["shard"],
         entry.get("first"),
         tuple(entry.get("names", map(str, range(len(entry["counts"]))))),
+    )
+
+
+def _table(id: str, entry: Mapping[str, Any]) -> Table:
+    return Table(
+        id,
+        entry.get("folder"),
+        tuple(Part.of("source", source) for source in entry["sources"]),
+        Part.of("reader", entry["reader"]),
+        tuple(entry["counts"]),
+        entry["columns"],
+        entry["sha256"],
     )
 
 

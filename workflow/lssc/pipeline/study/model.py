@@ -85,6 +85,23 @@ class Collection:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Labelled points in files of a package or folder; `sha256` holds a checksum by name or pattern of files."""
+
+    id: str
+    folder: str | None
+    sources: tuple[Part, ...]
+    reader: Part
+    counts: tuple[int, ...]
+    columns: int
+    sha256: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        return sum(self.counts)
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Where points come from, and how many clusters they have."""
 
@@ -98,6 +115,11 @@ class Dataset:
     def collection(self) -> str | None:
         """The image collection it draws from, if any."""
         return self.generator.params.get("collection")
+
+    @property
+    def table(self) -> str | None:
+        """The table it draws from, if any."""
+        return self.generator.params.get("table")
 
     @property
     def has_labels(self) -> bool:
@@ -274,6 +296,7 @@ class Study:
     store: str
     run: tuple[str, ...]
     collections: Mapping[str, Collection]
+    tables: Mapping[str, Table]
     datasets: Mapping[str, Dataset]
     methods: Mapping[str, Method]
     experiments: Mapping[str, Experiment]
@@ -293,6 +316,11 @@ class Study:
         """CPU seconds that a method may take for a trial of this block; all experiments of a stream have the same."""
         stream = Block.parse(block).stream
         return next((e.time_limit for e in self.experiments.values() if e.stream == stream), None)
+
+    def tables_of(self, experiment: str) -> list[str]:
+        """The tables that an experiment draws from."""
+        drawn = (self.datasets[id].table for id in self.experiments[experiment].datasets)
+        return [id for id in dict.fromkeys(drawn) if id is not None]
 
     def collections_of(self, experiment: str) -> list[str]:
         """The image collections that an experiment draws from."""

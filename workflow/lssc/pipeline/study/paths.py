@@ -22,6 +22,7 @@ WILDCARDS = {
     **dict.fromkeys(KINDS, PART),
     "chain": rf"{PART}(?:-m\d+)?(?:/{PART})*",
     "images": ID,
+    "table": ID,
     "features": PART,
     "shard": r"\d+-\d+",
     "reduction": PART,
@@ -42,6 +43,10 @@ class Paths:
     @property
     def source(self) -> str:
         return self.images("source.json")
+
+    def table(self, name: str) -> str:
+        """The points of a table, or the file that says where they came from."""
+        return f"{self.store}/{{table}}/{name}"
 
     @property
     def shard(self) -> str:

@@ -16,6 +16,13 @@ def images_recipe(study: Study, collection: str) -> str:
     return as_json({"images": collection, **files})
 
 
+def table_recipe(study: Study, table: str) -> str:
+    entry = study.tables[table]
+    files = {"folder": entry.folder, "sources": [source.as_dict() for source in entry.sources], "sha256": entry.sha256}
+    points = {"reader": entry.reader.as_dict(), "counts": entry.counts, "columns": entry.columns}
+    return as_json({"table": table, **files, **points})
+
+
 def shard_recipe(study: Study, collection: str, shard: str) -> str:
     images = study.collections[collection]
     first, last = map(int, shard.split("-"))
@@ -40,8 +47,10 @@ def reduction_recipe(study: Study, collection: str, slug: str) -> str:
 
 
 def features_of(study: Study, dataset: str) -> list[str]:
-    """The feature files that a dataset's trials are drawn from; none for a dataset that makes its own points."""
+    """The files of features or of a table that a dataset's trials are drawn from; none if it makes its own points."""
     data = study.datasets[dataset]
+    if data.table:
+        return [study.paths.table("points.h5").format(table=data.table)]
     if data.collection is None:
         return []
     if data.reduction is None:
@@ -126,6 +135,8 @@ def fragment(study: Study, experiment: str, *, shown: bool = False) -> str:
     datasets = {*(grid.dataset for grid in planned.grids), *overridden, *planned.datasets}
     collections = {study.datasets[id].collection for id in datasets}
     used = {"images": collections, "methods": methods, "datasets": datasets}
+    if "tables" in config:
+        used["tables"] = {study.datasets[id].table for id in datasets}
     tables = {key: {id: value for id, value in config[key].items() if id in ids} for key, ids in used.items()}
     common = {key: value for key, value in config.items() if key != "claims"}
     return as_json({**common, **tables, "run": [experiment], "experiments": {experiment: entry}})

@@ -110,6 +110,7 @@ def comparing(study: Study) -> list[str]:
 
 
 def folders_of(study: Study, experiments: Iterable[str]) -> list[Path]:
-    """The folders that these experiments write to; the data folder only if they use images."""
-    store = [study.store] if any(study.collections_of(id) for id in experiments) else []
+    """The folders that these experiments write to; the data folder only if they use images or tables."""
+    uses_store = any(study.collections_of(id) or study.tables_of(id) for id in experiments)
+    store = [study.store] if uses_store else []
     return [Path(folder) for folder in [study.results, *store]]

@@ -174,6 +174,8 @@ def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
     """Why a dataset cannot give n points; files of one's own were checked when config was filled in."""
     if dataset.own_files:
         return None
+    if dataset.table:
+        return _table_problem(study, dataset, n)
     K = dataset.n_clusters
     images = study.collections.get(dataset.collection or "")
     if images and n > images.size:
@@ -189,3 +191,13 @@ def _points_problem(study: Study, dataset: Dataset, n: int) -> str | None:
             most = f"need at most {K * min(counts)}, or {sum(counts)} for all"
             return f"{n} points of {K} classes, the smallest of which has {min(counts)} images; {most}"
     return f"{n} must be a multiple of n_clusters={K}" if n % K else None
+
+
+def _table_problem(study: Study, dataset: Dataset, n: int) -> str | None:
+    """Why a table cannot give n points, or as many components."""
+    table, dim = study.tables[dataset.table or ""], dataset.generator.params["dim"]
+    if n > table.size:
+        return f"{n} points requested from the {table.size} of table {table.id!r}"
+    if dim > (most := min(n, table.columns)):
+        return f"dim={dim} of dataset {dataset.id!r} must be at most {most}, its points or columns"
+    return None
