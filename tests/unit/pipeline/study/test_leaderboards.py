@@ -82,7 +82,7 @@ def test_description_of_a_leaderboard_is_a_config_of_its_own(config):
         ("experiments.board.datasets.plain.m", 40,
          "{at}: 40 landmarks requested from n=30 points; need m <= n"),
         ("experiments.board.datasets.plain", {"m": 6},
-         "{at}.n: missing; only a dataset from a file or of all images may leave it out"),
+         "{at}.n: missing; only a dataset from a file, of a table or of all images may leave it out"),
         ("experiments.board.n", [30], "{at}: not for a leaderboard, which has `datasets`; remove one of them"),
         ("experiments.board.overrides", {"fsc": {"dataset": "raw"}},
          "{at}.fsc.dataset: a leaderboard runs every method on every dataset; remove it"),
