@@ -169,7 +169,7 @@ def kept_leaderboard(tmp_path, monkeypatch):
     (folder / "provenance.json").write_text(json.dumps({"config": {"experiments": {"board": {"datasets": sizes}}}}))
     head = "rank,method,label,parameters,n,m,trials,accuracy,nmi,ari,cpu_seconds,accuracy_std,peak_mb,stopped,front\n"
     best = "1,fsc,FSC,tuned,90,9,5,0.9,0.8,0.7,1.25,0.01,200,,True\n"
-    (folder / "on_one.csv").write_text(f"{head}{best}2,omp,OMP,published,90,90,5,,,,,,,60,False\n")
+    (folder / "on_one.csv").write_text(f"{head}{best}2,omp,OMP,published,90,90,5,,,,,,,60 CPU s,False\n")
     (folder / "on_two.csv").write_text(f"{head}{best}2,omp,OMP,published,90,90,5,0.5,0.4,0.3,20,0.02,300,,False\n")
     ranks = "method,label,parameters,mean_rank,One,two\nfsc,FSC,tuned,1,1,1\nomp,OMP,published,2,2,2\n"
     (folder / "ranks.csv").write_text(ranks)

@@ -21,9 +21,11 @@ def scores(**stopped):
             for trial in (0, 1):
                 row = {"dataset": dataset, "n": 90, "m": 9, "trial": trial, "method": method, "label": method.upper()}
                 row |= {"accuracy": accuracy + 0.02 * trial, "nmi": 0.5, "ari": 0.4, "peak_mb": 100 + trial}
-                row |= {"cpu_seconds": seconds, "stopped": np.nan}
+                row |= {"cpu_seconds": seconds, "stopped": None}
                 if method in stopped.get(dataset, ()):
-                    row |= dict.fromkeys(("accuracy", "nmi", "ari", "peak_mb", "cpu_seconds"), np.nan) | {"stopped": 60}
+                    row |= dict.fromkeys(("accuracy", "nmi", "ari", "peak_mb", "cpu_seconds"), np.nan) | {
+                        "stopped": "60 CPU s"
+                    }
                 rows.append(row)
     return pd.DataFrame(rows)
 
@@ -50,7 +52,7 @@ def test_stopped_method_ranks_last_and_has_no_means():
 
 def test_method_with_one_stopped_trial_counts_as_stopped():
     table = scores()
-    table.loc[0, ["accuracy", "cpu_seconds", "stopped"]] = [np.nan, np.nan, 60]
+    table.loc[0, ["accuracy", "cpu_seconds", "stopped"]] = [np.nan, np.nan, "60 CPU s"]
     row = board(table, SPEC).set_index("method").loc["slow"]
     assert np.isnan(row["accuracy"])
     assert row["rank"] == 3
@@ -118,7 +120,7 @@ def test_cells_show_the_limit_of_a_stopped_method(tmp_path):
 def test_figure_lists_methods_from_best_to_worst_and_stopped_ones_last():
     figure = plot_board(board(scores(one=["slow"]), SPEC), SPEC)
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["○ FAST  0.810", "POOR  0.710", "SLOW (> 60 s)"]
+    assert texts == ["○ FAST  0.810", "POOR  0.710", "SLOW (> 60 CPU s)"]
 
 
 def test_figure_draws_methods_that_take_no_measurable_time():

@@ -23,7 +23,7 @@ from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
-from lssc.pipeline.limits import cpu_limit, reaches_limit
+from lssc.pipeline.limits import LIMITS, cpu_limit, limit_reached
 from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
@@ -70,8 +70,8 @@ class Trial:
         return max((self.facts(name).get("cpu_seconds_so_far", 0.0) for name in self.inputs), default=0.0)
 
     @property
-    def stopped(self) -> int | None:
-        """The time limit that stopped an earlier step; None if none was stopped."""
+    def stopped(self) -> str | None:
+        """The limit that stopped an earlier step, such as `200 CPU s`; None if none was stopped."""
         return next((limit for name in self.inputs if (limit := self.facts(name).get("stopped"))), None)
 
     def array(self, name: str, array: str, **expected: int) -> np.ndarray:
@@ -124,26 +124,22 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
         reuse=reuse,
     )
     with exit_with_message(args.out):
-        if "time_limit" not in args.recipe:
+        if not args.recipe.keys() & set(LIMITS):
             make()
-        elif reaches_limit(partial(_make_with_message, make, args.out)):
-            write_stopped(args.out, args.recipe, args.code)
+            return
+        if key := limit_reached(make, args.out, args.recipe.get("memory_limit")):
+            write_stopped(args.out, args.recipe, args.code, f"{args.recipe[key]:,} {LIMITS[key]}")
 
 
-def _make_with_message(make: Callable[[], None], out: Path) -> None:
-    with exit_with_message(out):
-        make()
-
-
-def write_stopped(out: Path, recipe: Mapping[str, Any], code: str) -> None:
-    """The artifact of a block in which a trial reached the time limit: none of its trials has arrays.
+def write_stopped(out: Path, recipe: Mapping[str, Any], code: str, limit: str) -> None:
+    """The artifact of a block in which a trial reached a limit, such as `200 CPU s`: none of its trials has arrays.
 
     Their facts have no key, so that no other block takes them over.
     """
     with writing(out, recipe, code) as writer:
         for number in Block.parse(recipe["block"]).trials:
-            writer.add(number, Record({}, {"recipe": recipe, "trial": number, "stopped": recipe["time_limit"]}))
-    print(f"stopped: more than {recipe['time_limit']} CPU seconds", file=sys.stderr)
+            writer.add(number, Record({}, {"recipe": recipe, "trial": number, "stopped": limit}))
+    print(f"stopped: more than {limit}", file=sys.stderr)
 
 
 def stage_parser() -> argparse.ArgumentParser:

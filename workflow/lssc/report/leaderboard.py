@@ -20,12 +20,12 @@ def board(scores: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
     accurate than every faster one.
     """
     rows = scores[scores["dataset"] == spec["dataset"]]
-    rows = rows if "stopped" in rows else rows.assign(stopped=np.nan)
+    rows = rows if "stopped" in rows else rows.assign(stopped=None)
     means = {key: (key, "mean") for key in ("accuracy", "nmi", "ari", "cpu_seconds")}
     groups = rows.groupby(["method", "label", "n", "m"], sort=False)
     table = groups.agg(
         trials=("trial", "count"), **means, accuracy_std=("accuracy", "std"), peak_mb=("peak_mb", "max"),
-        stopped=("stopped", "max"),
+        stopped=("stopped", "first"),
     ).reset_index()  # fmt: skip
     measured = [*means, "accuracy_std", "peak_mb"]
     table.loc[table["stopped"].notna(), measured] = np.nan

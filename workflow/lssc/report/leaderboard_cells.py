@@ -18,7 +18,8 @@ def _name(row: Mapping[str, str]) -> str:
 
 def _measured(row: Mapping[str, str]) -> list[str]:
     if row["stopped"]:
-        return ["–", "–", "–", f"> {float(row['stopped']):,.0f}", "–"]
+        number, unit = row["stopped"].split(maxsplit=1)
+        return ["–", "–", "–", *((f"> {number}", "–") if unit == "CPU s" else ("–", f"> {number}"))]
     accuracy, nmi, ari = (f"{float(row[key]):.3f}" for key in ("accuracy", "nmi", "ari"))
     spread = f" ± {float(row['accuracy_std']):.3f}" if row["accuracy_std"] else ""
     return [accuracy + spread, nmi, ari, format_seconds(float(row["cpu_seconds"])), f"{float(row['peak_mb']):,.0f}"]

@@ -33,7 +33,7 @@ def plot_board(table: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
     for row in done.itertuples():
         _draw_method(axes, row, spec)
     for row in stopped.itertuples():
-        label = as_text(f"{row.label} (> {row.stopped:,.0f} s)")
+        label = as_text(f"{row.label} (> {row.stopped})")
         axes.plot([], [], linestyle="", label=label, **_look(row.method, spec) | {"alpha": 0.35})
     _time_axis(axes)
     axes.set(xlabel=NAMES["cpu_seconds"], ylabel=NAMES["accuracy"])

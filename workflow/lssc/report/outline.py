@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lssc.parts.registry import find
+from lssc.pipeline.limits import LIMITS
 from lssc.pipeline.study.model import Experiment, Method, Study
 from lssc.pipeline.study.results import PICTURES, RANKS, STEP_TIMES, figure_specs, results_of
 from lssc.pipeline.study.steps import KINDS
@@ -104,8 +105,9 @@ def _leaderboard(study: Study, experiment: Experiment) -> dict[str, Any]:
         )
         image = _image(experiment, grid.title, f"figures/on_{grid.dataset}", text, text, ends)
         datasets.append({"title": grid.title, "about": about + counts, "image": image})
+    limits = " or ".join(f"{limit:,} {LIMITS[key]}" for key, limit in experiment.limits.items())
     ranks = _image(experiment, RANKS, f"figures/{RANKS}", caption, f"{caption}: {methods}", ends)
-    return {"ranks": ranks, "datasets": datasets, "time_limit": experiment.time_limit}
+    return {"ranks": ranks, "datasets": datasets, "limits": limits}
 
 
 def _step_times(experiment: Experiment) -> dict[str, Any]:

@@ -64,6 +64,8 @@ def page(out: Path, claims: Claims, files: Sequence[Path], folders: Sequence[Pat
         sources={id: source["source"] for e in experiments for id, source in e["made"].get("images", {}).items()},
         inlined=inlined,
         board_heads=HEADS,
+        # A leaderboard has its figures beside its tables.
+        has_figures=any(e["figures"] or e["pictures"] or not e["boards"] for e in experiments),
     )
 
 

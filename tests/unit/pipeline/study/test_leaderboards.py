@@ -6,6 +6,7 @@ import json
 import pytest
 from tests.conftest import REPO, changed, merge_configs, parse, problems_of
 
+from lssc.pipeline.snakemake.resources import seconds
 from lssc.pipeline.study.load import load
 from lssc.pipeline.study.recipes import figures_recipe, fragment, part_recipe
 from lssc.pipeline.study.results import figures_of, judged, results_of
@@ -16,6 +17,7 @@ BOARD = {
     "stream": "board",
     "trials": 2,
     "time_limit": 5,
+    "memory_limit": 900,
 }
 
 
@@ -48,10 +50,11 @@ def test_number_of_points_defaults_to_all_images(image_config):
     assert sizes == {"two": (24,), "every": (36,)}
 
 
-def test_time_limit_is_part_of_the_recipe_of_its_stream_only(config):
+def test_limits_are_part_of_the_recipe_of_their_stream_only(config):
     study = load(config)
     coder = next(slug for kind, slug in study.parts if kind == "coder")
-    assert json.loads(part_recipe(study, "coder", coder, 30, "board00-01"))["time_limit"] == 5
+    recipe = json.loads(part_recipe(study, "coder", coder, 30, "board00-01"))
+    assert (recipe["time_limit"], recipe["memory_limit"]) == (5, 900)
     assert "time_limit" not in json.loads(part_recipe(study, "coder", coder, 30, "t00-01"))
 
 
@@ -110,7 +113,7 @@ def test_every_method_of_the_leaderboard_runs_within_a_limit(paper_config, name)
     board = study.experiments["leaderboard"]
     assert {method.id for method in board.methods} >= {"fsc_uniform", "ssc_omp", "fsc_refined", "kmeans"}
     assert all(method.parameters for method in board.methods)
-    assert board.time_limit
+    assert set(board.limits) == {"time_limit", "memory_limit"}
     assert board.block >= board.trials, "trials of another block would run although one was stopped"
 
 
@@ -133,3 +136,9 @@ def test_tuned_parameters_are_among_the_best_of_both_sweeps(paper_config, method
     accuracies = mean_accuracies(method)
     own = [v for s, v in accuracies.items() if all(chosen.value(key) == value for key, value in json.loads(s).items())]
     assert own[0] > max(accuracies.values()) - 0.002
+
+
+def test_expected_seconds_are_at_most_the_time_limit_of_all_trials(config):
+    study = load(changed(config, "experiments.board.datasets.plain.n", 3_000_000))
+    run = next(run for run in study.experiments["board"].runs() if run.method.id == "omp")
+    assert seconds(study, "code_points", run.wildcards) == 2 * 5

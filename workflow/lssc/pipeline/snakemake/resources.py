@@ -175,7 +175,8 @@ def megabytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
 def seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
     """CPU seconds of all trials of a job."""
     cost, z = _cost(study, rule, wildcards)
-    return z.trials * cost.seconds(z)
+    limit = study.limits(wildcards["block"]).get("time_limit") if wildcards.get("block") else None
+    return z.trials * (min(cost.seconds(z), limit) if limit else cost.seconds(z))
 
 
 def _cost(study: Study, rule: str, wildcards: Mapping[str, str]) -> tuple[Cost, Sizes]:

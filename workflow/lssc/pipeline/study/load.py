@@ -10,6 +10,7 @@ from typing import Any
 from lssc.errors import ConfigError
 from lssc.pipeline.config.checks import config_problems, leaderboard_methods, part_entries
 from lssc.pipeline.config.own_files import fill_in, leave_out_all
+from lssc.pipeline.limits import LIMITS
 from lssc.pipeline.study.model import Collection, Dataset, Experiment, Grid, Method, Part, Study, Table
 from lssc.pipeline.study.sizes import study_problems
 
@@ -109,7 +110,7 @@ def _experiment(
         entry.get("pictures"),
         tuple(entry.get("compare", ())),
         "datasets" in entry,
-        entry.get("time_limit"),
+        {key: entry[key] for key in LIMITS if key in entry},
     )
 
 

@@ -228,7 +228,7 @@ class Grid:
 class Experiment:
     """Grids of runs; `overrides` holds what differs by method: dataset, number of trials, parameters.
 
-    A leaderboard runs all its methods on several datasets, others on one. `time_limit` is in CPU seconds.
+    A leaderboard runs all its methods on several datasets, others on one.
     """
 
     id: str
@@ -245,7 +245,7 @@ class Experiment:
     pictures: Mapping[str, Any] | None
     compare: tuple[str, ...]
     is_leaderboard: bool
-    time_limit: int | None
+    limits: Mapping[str, int]
 
     @property
     def dataset(self) -> str:
@@ -312,10 +312,10 @@ class Study:
         methods = [method for experiment in self.experiments.values() for method in experiment.methods]
         return {(part.kind, part.slug): part for method in methods for part in method.parts}
 
-    def time_limit(self, block: str) -> int | None:
-        """CPU seconds that a method may take for a trial of this block; all experiments of a stream have the same."""
+    def limits(self, block: str) -> Mapping[str, int]:
+        """What a method may take for a trial of this block, by the keys of `LIMITS`; the same in all of a stream."""
         stream = Block.parse(block).stream
-        return next((e.time_limit for e in self.experiments.values() if e.stream == stream), None)
+        return next((e.limits for e in self.experiments.values() if e.stream == stream), {})
 
     def tables_of(self, experiment: str) -> list[str]:
         """The tables that an experiment draws from."""

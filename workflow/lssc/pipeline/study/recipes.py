@@ -72,9 +72,7 @@ def data_recipe(study: Study, dataset: str, n: int, block: str) -> str:
 
 
 def part_recipe(study: Study, kind: str, slug: str, n: int, block: str, **more: Any) -> str:
-    limit = study.time_limit(block)
-    limited = {"time_limit": limit} if limit else {}
-    return trial_recipe(study, n, block, part=study.parts[kind, slug].as_dict(), **more, **limited)
+    return trial_recipe(study, n, block, part=study.parts[kind, slug].as_dict(), **more, **study.limits(block))
 
 
 def trial_recipe(study: Study, n: int, block: str, **more: Any) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from lssc.errors import ConfigError
 from lssc.parts.registry import find, param_problems, suggest
 from lssc.pipeline.config.plain import MAX_JSON_CHARACTERS
+from lssc.pipeline.limits import LIMITS
 from lssc.pipeline.study.model import Dataset, Experiment, Method, Study
 from lssc.pipeline.study.recipes import compare_recipe, figures_recipe, pictures_recipe
 from lssc.pipeline.study.results import STEP_TIMES, compared_files, pictured_files
@@ -47,13 +49,12 @@ def _size_problems(study: Study, experiment: Experiment) -> Iterator[str]:
 
 
 def _stream_problems(study: Study, experiment: Experiment) -> Iterator[str]:
-    """Experiments that would make the same files under different time limits."""
-    for other in study.experiments.values():
-        if other.stream == experiment.stream and other.time_limit != experiment.time_limit:
-            yield (
-                f"experiments.{experiment.id}.time_limit: {experiment.time_limit or 'none'}, but {other.id!r} has "
-                f"{other.time_limit or 'none'} on the same stream {other.stream!r}; give one of them another stream"
-            )
+    """Experiments that would make the same files under different limits."""
+    for key, other in itertools.product(LIMITS, study.experiments.values()):
+        own, others = (e.limits.get(key, "none") for e in (experiment, other))
+        if other.stream == experiment.stream and own != others:
+            same = f"{other.id!r} has {others} on the same stream {other.stream!r}"
+            yield f"experiments.{experiment.id}.{key}: {own}, but {same}; give one of them another stream"
             return
 
 
