@@ -12,6 +12,7 @@ _PUBLIC = {
     "FSC": "lssc.estimators.fsc",
     "RefinedFSC": "lssc.estimators.refined",
     "ESC": "lssc.estimators.esc",
+    "LSC": "lssc.estimators.lsc",
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",

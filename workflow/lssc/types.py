@@ -137,7 +137,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Landmarks:
-    """The rows of X that are landmarks; if `points` (m x D) are the landmarks instead, the rows nearest to them."""
+    """The rows of X that are landmarks; if `points` (m x D) are the landmarks instead, rows near them."""
 
     indices: IndexArray
     info: Info = field(default_factory=dict)
@@ -183,6 +183,11 @@ class Embedding:
     values: Array
     info: Info = field(default_factory=dict)
     projection: Projection | None = None
+
+    @property
+    def spectrum(self) -> Array:
+        """The values, with a 1 for each first vector that was left out."""
+        return np.concatenate([np.ones(self.info.get("n_dropped", 0)), self.values])
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,8 @@ CHECKED = [
     lssc.FSC(**BLOBS),
     lssc.RefinedFSC(**BLOBS),
     lssc.ESC(**BLOBS),
+    lssc.LSC(**BLOBS),
+    lssc.LSC(**BLOBS, landmarks="uniform"),
     lssc.SSC(**BLOBS),
     lssc.SSCOMP(**BLOBS, k=1, unit_norm=False),
     lssc.SSCADMM(**BLOBS),
@@ -33,6 +35,8 @@ SMALL = {
     "FSC": lssc.FSC(3, n_landmarks=20, random_state=0),
     "RefinedFSC": lssc.RefinedFSC(3, n_landmarks=20, random_state=0),
     "ESC": lssc.ESC(3, n_landmarks=20, t=4, random_state=0),
+    "LSC": lssc.LSC(3, n_landmarks=20, random_state=0),
+    "LSC_uniform": lssc.LSC(3, n_landmarks=20, landmarks="uniform", r=3, random_state=0),
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
@@ -58,15 +62,15 @@ def test_runs_the_parts_of_the_pipeline(estimator, X):
         rng = rng_for(0, "t", len(X), 0, *key)
         return find(kind, name)(*args, n_clusters=3, rng=rng, threads=1, **supplied, **params)
 
-    landmarks = run("selector", points, m, key=("landmarks", parts["selector"][0], m)).indices
-    codes = run("coder", points, landmarks, key=("codes", parts["coder"][0])).matrix
+    selected = run("selector", points, m, key=("landmarks", parts["selector"][0], m))
+    codes = run("coder", points, selected.for_coder, key=("codes", parts["coder"][0])).matrix
     vectors = run("embedder", codes, key=("embedding",)).vectors
     labels = run("clusterer", vectors, key=("kmeans",)).labels
     if "refiner" in parts:
         key = ("refined", parts["refiner"][0])
         labels = run("refiner", points, labels, key=key, coordinates=vectors).labels
     assert_array_equal(labels, model.labels_)
-    assert_array_equal(landmarks, model.landmark_indices_)
+    assert_array_equal(selected.indices, model.landmark_indices_)
     assert_array_equal(vectors, model.embedding_)
 
 
@@ -154,6 +158,9 @@ def test_labels_every_point_of_odd_input(estimator, X, change):
         (lssc.FSC(3, landmarks=[0, 0, 1]), "indices that repeat a point"),
         (lssc.FSC(3, landmarks=[0, 1, 1000]), "indices from 0 to 1000, not 0 to 59"),
         (lssc.ESC(3, t=0), "t=0 must be at least 1"),
+        (lssc.LSC(3, r=0), "r=0 must be at least 1"),
+        (lssc.LSC(3, landmarks=[0, 1]), "must be the name of a selector"),
+        (lssc.LSC(3, n_landmarks=2), "n_landmarks=2 must be a whole number from n_clusters=3 on"),
         (lssc.SSCOMP(3, k=0), "k=0 must be at least 1"),
         (lssc.SSCADMM(3, alpha=0.0), "alpha=0.0 must be greater than 0"),
     ],

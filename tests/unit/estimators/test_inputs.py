@@ -20,12 +20,15 @@ ESTIMATORS = {
     "kmedoids": lssc.FSC(3, n_landmarks=20, landmarks="kmedoids", affine=True, random_state=0),
     "rows": lssc.FSC(3, landmarks=np.arange(40, 10, -2), unit_norm=False, random_state=0),
     "ESC": lssc.ESC(3, n_landmarks=20, t=4, random_state=0),
+    "LSC": lssc.LSC(3, n_landmarks=20, random_state=0),
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
 }
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
-by_rows = pytest.mark.parametrize("estimator", [ESTIMATORS[name] for name in ("uniform", "kmedoids", "rows", "SSC")])
+by_rows = pytest.mark.parametrize(
+    "estimator", [ESTIMATORS[name] for name in ("uniform", "kmedoids", "rows", "SSC", "LSC")]
+)
 
 
 def as_hdf5(X, folder):

@@ -32,6 +32,15 @@ class CentresFSC(lssc.FSC):
         return {**super()._parts(n), "selector": ("kmeans", {"centres": True})}
 
 
+def test_lsc_gives_training_points_their_own_labels(X):
+    for landmarks in ("kmeans", "uniform"):
+        model = lssc.LSC(3, n_landmarks=20, landmarks=landmarks, random_state=0).fit(X)
+        assert_array_equal(model.predict(X), model.labels_)
+        assert_allclose(model.transform(X), model.embedding_, atol=1e-10)
+        # A second fit does not keep the width of the first one.
+        assert model.fit(10 * X[:40]).sigma_ != lssc.LSC(3, n_landmarks=20, random_state=0).fit(X).sigma_
+
+
 def test_centres_as_landmarks_label_training_points_alike(X):
     model = CentresFSC(3, n_landmarks=20, random_state=0).fit(X)
     points = X / np.linalg.norm(X, axis=1, keepdims=True)
@@ -43,9 +52,10 @@ def test_centres_as_landmarks_label_training_points_alike(X):
     assert_allclose(model.transform(X), model.embedding_, atol=1e-10)
 
 
-def test_labels_do_not_depend_on_what_is_labelled_together(monkeypatch):
+@pytest.mark.parametrize("estimator", [lssc.FSC, lssc.LSC])
+def test_labels_do_not_depend_on_what_is_labelled_together(estimator, monkeypatch):
     X = drawn(600, 0).X
-    model = lssc.FSC(5, n_landmarks=100, random_state=0).fit(X[:300])
+    model = estimator(5, n_landmarks=100, random_state=0).fit(X[:300])
     labels, vectors = model.predict(X), model.transform(X)
     monkeypatch.setattr(inputs, "ROWS_PER_BLOCK", 7)
     assert_array_equal(model.predict(X), labels)

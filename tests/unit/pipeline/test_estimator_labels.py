@@ -37,6 +37,8 @@ ESTIMATORS = {
     "FSC_kmedoids": lssc.FSC(n_landmarks=40, landmarks="kmedoids", scale_rows=True, lam=20.0, **COMMON),
     "FSC_centres": CentresFSC(n_landmarks=40, lam=10.0, **COMMON),
     "ESC": lssc.ESC(n_landmarks=30, lam=10.0, t=5, **COMMON),
+    "LSC": lssc.LSC(n_landmarks=40, **COMMON),
+    "LSC_uniform": lssc.LSC(n_landmarks=40, landmarks="uniform", r=3, **COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
     "SSCADMM": lssc.SSCADMM(**COMMON),

@@ -24,6 +24,7 @@ METHODS = {
     "fsc": "FSC",
     "refined_fsc": "RefinedFSC",
     "esc": "ESC",
+    "lsc": "LSC",
     "ssc": "SSC",
     "ssc_omp": "SSCOMP",
     "ssc_admm": "SSCADMM",

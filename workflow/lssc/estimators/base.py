@@ -188,7 +188,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         if self.n_clusters is None:
             # The gap after the last cluster needs one value more.
             self.n_clusters_ = min(self.max_clusters, m - 1) + 1
-            values = self._run("embedder", codes, key=("embedding",), n=n).values
+            values = self._run("embedder", codes, key=("embedding",), n=n).spectrum
             self.n_clusters_, self.eigengaps_ = count_clusters(values[: self.n_clusters_])
         return self._run("embedder", codes, key=("embedding",), n=n)
 

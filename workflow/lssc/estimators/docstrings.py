@@ -36,7 +36,7 @@ labels_ : array of shape (n,)
 landmarks_ : array of shape (m, D)
     The landmarks, scaled as the points are.
 landmark_indices_ : array of shape (m,)
-    Their rows in X; the nearest rows if landmarks are centres of K-means.
+    Their rows in X; rows near them if landmarks are centres of K-means.
 codes_ : CSR matrix of shape (n, m)
     Coefficients of each point, one column for each landmark; only with `keep_codes`.
 embedding_ : array of shape (n, {width})

@@ -1,6 +1,8 @@
-"""Nearest neighbours by inner product of codes."""
+"""Nearest neighbours: by inner product of codes, and by distance to landmarks."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from lssc.kernels.compiled import helper, kernel
 
@@ -18,7 +20,7 @@ def find_neighbours(pointers, landmarks, values, by_landmark, points, entries, s
             landmark, value = landmarks[a], values[a]
             for b in range(by_landmark[landmark], by_landmark[landmark + 1]):
                 similarity[points[b]] += value * entries[b]
-        counts[i] = _pick_largest(similarity, i, best, neighbours[i])
+        counts[i] = _pick_largest(similarity, i, 0.0, best, neighbours[i])
         similarity[:] = 0.0
 
 
@@ -26,13 +28,31 @@ def find_neighbours(pointers, landmarks, values, by_landmark, points, entries, s
 def find_neighbours_in_products(similarity, first, best, neighbours, counts):
     """The same for the points from `first` on, whose inner products with all points are the rows of `similarity`."""
     for r in range(len(similarity)):
-        counts[first + r] = _pick_largest(similarity[r], first + r, best, neighbours[first + r])
+        counts[first + r] = _pick_largest(similarity[r], first + r, 0.0, best, neighbours[first + r])
+
+
+@kernel()
+def find_nearest(closeness, own, best, neighbours, counts):
+    """In each row of `closeness` the places of the up to t largest values but own[i]; ties go to the first."""
+    for i in range(len(closeness)):
+        counts[i] = _pick_largest(closeness[i], own[i], -np.inf, best, neighbours[i])
+
+
+@kernel()
+def measure_distances(X, landmarks, neighbours, counts, squares):
+    """The squared distance of each point to its neighbours among the landmarks, without cancellation."""
+    for i in range(len(X)):
+        for a in range(counts[i]):
+            landmark, total = landmarks[neighbours[i, a]], 0.0
+            for d in range(len(landmark)):
+                total += (X[i, d] - landmark[d]) ** 2
+            squares[i, a] = total
 
 
 @helper()
-def _pick_largest(similarity, own, best, neighbours):
-    """Put the places of the largest positive entries but `own` into `neighbours`, in order. Returns their number."""
-    t, found, least = len(best), 0, 0.0
+def _pick_largest(similarity, own, least, best, neighbours):
+    """Put the places of the largest entries above `least`, but `own`, into `neighbours`. Returns their number."""
+    t, found = len(best), 0
     for j in range(len(similarity)):
         value = similarity[j]
         if value > least and j != own:

@@ -2,7 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
 from lssc.parts.selectors.farthest_first import select_farthest_first
@@ -48,11 +48,26 @@ def test_kmeans_gives_centres_or_the_points_nearest_to_them(X):
     nearest = cdist(centres.points, X).argmin(axis=1)
     assert set(nearest) <= set(rows.indices)
     assert rows.points is None
-    assert_array_equal(centres.indices, rows.indices)
+    assert len(set(centres.indices)) == 6
     # Centres are means of points: within their range, not points themselves.
     assert (centres.points.min(axis=0) >= X.min(axis=0)).all()
     assert (centres.points.max(axis=0) <= X.max(axis=0)).all()
     assert (cdist(centres.points, X).min(axis=1) > 1e-3).all()
+
+
+def test_kmeans_passes_are_those_of_lloyd(X):
+    """Each centre is the mean of the points that were nearest to it after the pass before."""
+    before, after = (
+        select_kmeans(X, 6, centres=True, batches=False, max_iter=k, rng=np.random.default_rng(3)) for k in (1, 2)
+    )
+    labels = cdist(X, before.points).argmin(axis=1)
+    assert_allclose(after.points, [X[labels == k].mean(axis=0) for k in range(6)], atol=1e-12)
+    assert after.info["n_iter"] == 2
+    assert not after.info["converged"]
+    ended = select_kmeans(X, 6, centres=True, batches=False, max_iter=100, rng=np.random.default_rng(3))
+    assert ended.info["converged"]
+    nearest = cdist(X, ended.points).argmin(axis=1)
+    assert_allclose(ended.points, [X[nearest == k].mean(axis=0) for k in range(6)], atol=1e-12)
 
 
 def test_farthest_first_starts_at_a_random_point(X):

@@ -49,6 +49,7 @@ def embed_weights(
     k: int,
     *,
     value_power: float = 0.0,
+    drop_first: bool = False,
     scale_rows: bool,
     solver: Literal["auto", "gram", "svd"] = "auto",
     gram_up_to: int = 3000,
@@ -56,12 +57,15 @@ def embed_weights(
 ) -> Embedding:
     """Steps 3 to 5 for nonnegative weights (n x m) in place of |C|': k vectors, times singular values to a power.
 
-    The weights are scaled in place.
+    The weights are scaled in place. `drop_first` leaves out the first vector, which is the same for every graph: the
+    square roots of the degrees, of singular value 1.
     """
     n_uncoded = int((np.diff(weights.indptr) == 0).sum())
     sums = scale_points(weights)
     use_gram = solver == "gram" or (solver == "auto" and weights.shape[1] <= gram_up_to)
-    U, values = (_top_by_gram if use_gram else _top_by_svd)(weights, k, rng)
+    # The first right singular vector: known, so it can be left out even if others have singular value 1, too.
+    first = sums / max(np.linalg.norm(sums), 1e-300) if drop_first else np.zeros(len(sums))
+    U, values = (_top_by_gram if use_gram else _top_by_svd)(weights, k, first, rng)
     vectors = weights @ U
     columns = column_signs(vectors) * (values**value_power if value_power else 1.0)
     vectors = vectors * columns
@@ -112,8 +116,8 @@ def _row_blocks(A: sparse.csr_matrix) -> list[slice]:
     return [slice(start, min(start + POINTS_PER_BLOCK, A.shape[0])) for start in range(0, A.shape[0], POINTS_PER_BLOCK)]
 
 
-def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Columns u / s for the top k singular triplets (u, s, v), so that A @ columns = v."""
+def _top_by_gram(A: sparse.csr_matrix, k: int, first: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Columns u / s for the top k singular triplets (u, s, v) but u = `first`, so that A @ columns = v."""
     from scipy.linalg import eigh
 
     # Imported on use: Numba takes half a second to load.
@@ -126,13 +130,15 @@ def _top_by_gram(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tupl
         A = A.copy()
         A.sum_duplicates()
     add_lower_gram(A.indptr, A.indices, A.data, gram)
+    if first.any():
+        gram -= np.outer(first, first)
     squares, U = eigh(gram, lower=True, subset_by_index=(max(m - k, 0), m - 1))
     return _divide(U[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0)), k)
 
 
-def _top_by_svd(A: sparse.csr_matrix, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _top_by_svd(A: sparse.csr_matrix, k: int, first: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """The same without the m x m matrix, from products with A and A'."""
-    squares, U = top_eigenpairs(lambda x: A.T @ (A @ x), A.shape[1], k, rng=rng)
+    squares, U = top_eigenpairs(lambda x: A.T @ (A @ x) - np.multiply.outer(first, first @ x), A.shape[1], k, rng=rng)
     return _divide(U, np.sqrt(np.maximum(squares, 0)), k)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
+from scipy import sparse
 
+from lssc.linalg.nearest import nearest_centres
 from lssc.parts.params import AtLeast
 from lssc.parts.registry import component
 from lssc.parts.sampling import distinct_rows, draw_sample
@@ -13,6 +15,8 @@ from lssc.types import Array, Info, Landmarks, Rows
 
 # Points in a batch, for each centre.
 BATCH_PER_CENTRE = 3
+# Points compared with each centre, at least, to find one near a centre that is a landmark itself.
+POINTS_PER_CENTRE = 4
 
 
 def warm_up() -> None:
@@ -26,24 +30,28 @@ def select_kmeans(
     m: int,
     *,
     centres: bool = False,
+    batches: bool = True,
     max_iter: Annotated[int, AtLeast(1)] = 20,
     max_points: Annotated[int, AtLeast(1)] = 20_000,
     rng: np.random.Generator,
 ) -> Landmarks:
     """The points nearest to the m centres of mini-batch K-means (Sculley 2010), `max_iter` passes.
 
-    With `centres`, the landmarks are the centres themselves. Beyond `max_points` a uniform sample of
-    max(m, max_points) points is used. Cost: at most m D max_iter operations per point of the sample.
+    With `centres`, the landmarks are the centres themselves. Without `batches`, each pass assigns all points and then
+    moves the centres, from random points on (Lloyd 1982). Beyond `max_points` a uniform sample of max(m, max_points)
+    points is used. Cost: at most m D max_iter operations per point of the sample.
     """
     from sklearn.metrics import pairwise_distances_argmin
 
     sample, pool = draw_sample(X, max(m, max_points), rng=rng)
-    found, info = _find_centres(sample, m, max_iter=max_iter, rng=rng)
-    rows = distinct_rows(pool, pairwise_distances_argmin(found, sample), m, rng=rng)
+    found, info = (_by_batches if batches else _by_passes)(sample, m, max_iter=max_iter, rng=rng)
+    # Rows near centres that are landmarks themselves only serve pictures: one of some of the points will do.
+    step = len(sample) // (POINTS_PER_CENTRE * m) + 1 if centres else 1
+    rows = distinct_rows(pool, step * pairwise_distances_argmin(found, sample[::step]), m, rng=rng)
     return Landmarks(rows, {**info, "sampled": len(pool)}, points=found if centres else None)
 
 
-def _find_centres(X: Array, m: int, *, max_iter: int, rng: np.random.Generator) -> tuple[Array, Info]:
+def _by_batches(X: Array, m: int, *, max_iter: int, rng: np.random.Generator) -> tuple[Array, Info]:
     from sklearn.cluster import MiniBatchKMeans
 
     model = MiniBatchKMeans(
@@ -55,3 +63,17 @@ def _find_centres(X: Array, m: int, *, max_iter: int, rng: np.random.Generator) 
         random_state=int(rng.integers(2**31)),
     ).fit(X)
     return model.cluster_centers_, {"n_iter": int(model.n_iter_)}
+
+
+def _by_passes(X: Array, m: int, *, max_iter: int, rng: np.random.Generator) -> tuple[Array, Info]:
+    """Lloyd's iteration; a centre without points stays where it is."""
+    n, centres = len(X), X[rng.choice(len(X), m, replace=False)]
+    labels, changed, n_iter = np.full(n, -1), True, 0
+    while changed and n_iter < max_iter:
+        before, labels, n_iter = labels, nearest_centres(X, centres), n_iter + 1
+        changed = bool((labels != before).any())
+        members = sparse.csr_matrix((np.ones(n), labels, np.arange(n + 1)), shape=(n, m))
+        counts = np.bincount(labels, minlength=m)
+        used = counts > 0
+        centres[used] = (members.T @ X)[used] / counts[used, None]
+    return centres, {"n_iter": n_iter, "converged": not changed}

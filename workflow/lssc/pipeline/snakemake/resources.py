@@ -86,6 +86,8 @@ GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), l
 PAIRS = Cost(lambda z: 8 * z.sample**2, lambda z: 1e-9 * z.sample**2 * (z.D + 50))
 # Iterations over pairs of points, of which a bound excludes most.
 SCREENED = Cost(lambda z: 6000 * z.n, lambda z: 2e-9 * z.steps * z.n**1.4 * (z.D + 16))
+# K-means over all points of a sample, a pass at a time.
+PASSES = Cost(lambda z: 8 * z.sample * (z.D + 8), lambda z: 6e-11 * z.steps * z.sample * z.m * (z.D + 16))
 SQUARE = Cost(lambda z: 32 * z.n**2, lambda z: 2e-10 * z.steps * z.n**2 * (z.D + 50))
 CUBIC = Cost(lambda z: 64 * z.n**2, lambda z: 8e-11 * z.steps * z.n**3)
 # Images whose trials are reduced once, together, and each on its own.
@@ -105,6 +107,8 @@ PARTS = {
     "admm": SCREENED,
     "admm_modified": SCREENED,
     "landmark_svd": Cost(lambda z: 16 * min(z.m, z.params["gram_up_to"]) ** 2, LIGHT.seconds),
+    "anchor_graph": Cost(lambda z: 64 * z.n * z.s, _path_seconds),
+    "lsc": Cost(lambda z: 16 * min(z.m, 3000) ** 2, LIGHT.seconds),
     "affinity": GRAPH,
     "neighbours": GRAPH,
     "explicit": CUBIC,
@@ -114,6 +118,7 @@ PARTS = {
 SWITCHES = {
     ("products", "dense"): CUBIC,
     ("plain", True): SQUARE,
+    ("batches", False): PASSES,
     ("pca_on", "all"): DRAWN,
     ("pca_on", "subset"): REDUCED,
 }
@@ -227,11 +232,12 @@ def _image_sizes(study: Study, collection: str) -> dict[str, int]:
 
 
 def _nonzeros(study: Study, wildcards: Mapping[str, str]) -> float:
-    """Nonzeros of a code: k, or about lam for points of unit length; a selector may make codes of its own."""
+    """Nonzeros of a code: k or r, or about lam for points of unit length; a selector may make codes of its own."""
     kind = next((kind for kind in ("coder", "selector") if wildcards.get(kind)), None)
     params = study.parts[kind, wildcards[kind]].params if kind else {}
-    if "k" in params:
-        return params["k"]
+    for count in ("k", "r"):
+        if count in params:
+            return params[count]
     if "lam" in params and study.datasets[wildcards["dataset"]].unit_norm:
         return 1.6 * params["lam"]
     return MANY_NONZEROS if "lam" in params or kind == "coder" else 0

@@ -54,7 +54,7 @@ def _eigengap(trial: Trial) -> float | None:
     if codes.shape[1] <= K:
         return None
     rng = trial.rng("embedding")
-    values = find("embedder", part["name"])(codes, n_clusters=K + 1, rng=rng, threads=1, **part["params"]).values
+    values = find("embedder", part["name"])(codes, n_clusters=K + 1, rng=rng, threads=1, **part["params"]).spectrum
     return float(values[K - 1] - values[K])
 
 
