@@ -34,7 +34,7 @@ from lssc.parts.results import require_result
 from lssc.pipeline.study.steps import KINDS
 
 # Packages that take too long to import for a module that may not use them.
-HEAVY = "sklearn sklearn_extra pandas matplotlib seaborn spams kmedoids kymatio numba torch"
+HEAVY = "sklearn sklearn_extra pandas matplotlib seaborn spams kmedoids kymatio numba torch umap pynndescent"
 
 
 def every(kind):

@@ -30,11 +30,11 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     try:
         args.run(args)
+    except (ConfigError, DamagedArtifact, InputError, OSError) as error:
+        sys.exit(f"lssc {args.command}: {error}")
     except ModuleNotFoundError as error:
         extra = "files" if (error.name or "").partition(".")[0] in FILES_EXTRA else "pipeline"
         sys.exit(f"lssc {args.command} needs the package {error.name!r}; install it with: pip install 'lssc[{extra}]'")
-    except (ConfigError, DamagedArtifact, InputError, OSError) as error:
-        sys.exit(f"lssc {args.command}: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -32,6 +32,10 @@ class InputError(ValueError):
     """A file, a size or a parameter cannot be used; the message says what would be right."""
 
 
+class MissingPackage(ModuleNotFoundError, InputError):
+    """A package that only an extra brings is not installed; the message says how to install it."""
+
+
 class DamagedArtifact(Exception):
     """A file is cut short, altered, or was not written by this library."""
 

@@ -1,6 +1,7 @@
 import inspect
 import math
 import pickle
+import sys
 from typing import Annotated, Literal, get_type_hints
 
 import numpy as np
@@ -224,3 +225,36 @@ def test_numbers_become_plain_ones(hint, value, plain):
 
 def test_private_files_are_no_parts():
     assert all(not name.startswith("_") for kind in registry.FOLDERS for name in names(kind))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "package", "extra"),
+    [
+        ("method", "knn_spectral", "pynndescent", "peers"),
+        ("method", "umap_hdbscan", "umap", "peers"),
+        ("coder", "lasso_spams", "spams", "peers"),
+        ("features", "scattering", "kymatio", "images"),
+    ],
+)
+def test_missing_package_is_reported_with_its_extra(kind, name, package, extra, monkeypatch):
+    # None makes Python report the module as not found.
+    for module in [module for module in sys.modules if module.partition(".")[0] == package] + [package]:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError) as caught:
+        find(kind, name).warm_up()
+    hint = f"needs the package '{package}'; install it with: pip install 'lssc[{extra}]'"
+    assert str(caught.value) == f"{kind} '{name}' {hint}"
+    # `make test-core` skips tests that need it.
+    assert isinstance(caught.value, ModuleNotFoundError)
+    assert caught.value.name == package
+
+
+def test_other_import_errors_are_not_renamed(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+
+    @component("method", "kmeans")
+    def broken(X):
+        import lssc.nowhere  # noqa: F401
+
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'lssc\.nowhere'"):
+        broken(np.eye(3))

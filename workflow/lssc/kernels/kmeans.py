@@ -1,4 +1,4 @@
-"""K-means: k-means++ seeding (Arthur and Vassilvitskii 2007) and Lloyd's iteration.
+"""K-means: k-means++ seeding (Arthur and Vassilvitskii 2007), Lloyd's iteration, and the same with unit centres.
 
 Points are columns here (D x n), so that loops over points run in vectors. Distances leave out |x|^2, which is the same
 for all centres: the nearest one has the least |c|^2 / 2 - x'c.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from lssc.kernels.compiled import FAST, helper, kernel
-from lssc.kernels.vectors import draw_index
+from lssc.kernels.vectors import draw_index, norm
 
 # Points whose distances are computed at a time; they stay in the cache.
 BLOCK_POINTS = 512
@@ -66,6 +66,22 @@ def refine_centres(X, centres, labels, tolerance, max_iter):
         moved = _move_centres(centres, sums, counts)
         done = changed == 0 or moved <= tolerance
     # Labels of the final centres.
+    cost = _assign_labels(X, centres, labels, sums, counts)[1]
+    return cost, iteration, done
+
+
+@_kernel
+def refine_directions(X, centres, labels, tolerance, max_iter):
+    """The same with centres at unit length, in the directions of their clusters' sums; points have unit length, too."""
+    K, D = centres.shape
+    sums, counts = np.zeros((K, D)), np.zeros(K, dtype=np.int64)
+    labels[:] = -1
+    iteration, done = 0, False
+    while not done and iteration < max_iter:
+        iteration += 1
+        changed = _assign_labels(X, centres, labels, sums, counts)[0]
+        moved = _turn_centres(centres, sums)
+        done = changed == 0 or moved <= tolerance
     cost = _assign_labels(X, centres, labels, sums, counts)[1]
     return cost, iteration, done
 
@@ -150,6 +166,20 @@ def _move_centres(centres, sums, counts):
         for d in range(centres.shape[1]):
             # An empty cluster stays where it is: points may come back to it.
             new = sums[k, d] / counts[k] if counts[k] > 0 else centres[k, d]
+            moved += (new - centres[k, d]) ** 2
+            centres[k, d] = new
+    return moved
+
+
+@_helper
+def _turn_centres(centres, sums):
+    """Turn the centres to the sums of their clusters. Returns the sum of the squared moves."""
+    moved = 0.0
+    for k in range(len(centres)):
+        length = norm(sums[k])
+        for d in range(centres.shape[1]):
+            # A sum of zero has no direction: the cluster is empty, or its points cancel out.
+            new = sums[k, d] / length if length > 0.0 else centres[k, d]
             moved += (new - centres[k, d]) ** 2
             centres[k, d] = new
     return moved

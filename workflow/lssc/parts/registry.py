@@ -8,18 +8,20 @@ checks its arguments first (`parts/inputs.py`).
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib
 import inspect
 import pkgutil
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, get_type_hints
 
 from lssc import parts
+from lssc.errors import MissingPackage
 from lssc.parts.params import hint_problem, plain_value, value_problem
 
 # Kind of part -> its package. Every folder of `lssc/parts` is a kind: `coders` holds coders.
@@ -102,13 +104,28 @@ def component(
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             call = checked_arguments(part, args, kwargs)
-            return function(*call.args, **call.kwargs)
+            with naming_extras(kind, name):
+                return function(*call.args, **call.kwargs)
 
-        part = Component(kind, name, checked, warm_up, needs_all, by_rows, width)
+        part = Component(kind, name, checked, naming_extras(kind, name)(warm_up), needs_all, by_rows, width)
         _registered[kind, name] = part
         return checked
 
     return register
+
+
+@contextlib.contextmanager
+def naming_extras(kind: str, name: str) -> Iterator[None]:
+    """Report a missing package of an extra in one line, which says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if isinstance(error, MissingPackage) or package in ("", "lssc"):
+            raise
+        extra = "images" if kind == "features" else "peers"
+        hint = f"{kind} {name!r} needs the package {package!r}; install it with: pip install 'lssc[{extra}]'"
+        raise MissingPackage(hint, name=package) from None
 
 
 def checked_arguments(part: Component, args: tuple[Any, ...], kwargs: dict[str, Any]) -> inspect.BoundArguments:

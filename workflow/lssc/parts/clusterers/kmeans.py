@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -34,21 +35,34 @@ def cluster_kmeans(
     The first of tied starts wins.
     """
     # Imported on use: Numba takes half a second to load.
-    from lssc.kernels.kmeans import refine_centres, seed_centres
+    from lssc.kernels.kmeans import refine_centres
 
     # Points as columns, as the kernel takes them. Centre first, to avoid cancellation.
     X = np.array(vectors.T, order="C")
     mean = X.mean(axis=1, keepdims=True)
     X -= mean
+    clusters = best_of_starts(refine_centres, X, n_clusters, n_init=n_init, max_iter=max_iter, rng=rng)
+    return Clusters(clusters.labels, clusters.info, clusters.centres + mean.T)
+
+
+def best_of_starts(
+    refine: Callable[..., Any], X: Array, n_clusters: int, *, n_init: int, max_iter: int, rng: np.random.Generator
+) -> Clusters:
+    """The start of least cost, among `n_init` that k-means++ draws and `refine`, a kernel, improves.
+
+    X (D x n) has points as columns.
+    """
+    from lssc.kernels.kmeans import seed_centres
+
     squares = float(np.vdot(X, X))
     tolerance = MAX_SQUARED_MOVE * squares / X.size
-    labels, best, result = np.empty(len(vectors)), np.inf, None
+    labels, best, result = np.empty(X.shape[1]), np.inf, None
     for draws in rng.random((n_init, n_clusters)):
         centres = np.empty((n_clusters, len(X)))
         seed_centres(X, draws, centres)
-        cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter)
+        cost, n_iter, converged = refine(X, centres, labels, tolerance, max_iter)
         if cost < best - TIED_SHARE * squares:
             best, result = cost, (labels.astype(np.int64), centres, int(n_iter), bool(converged))
     best_labels, best_centres, n_iter, converged = result
     info = {"inertia": max(squares + best, 0.0), "n_iter": n_iter, "converged": converged}
-    return Clusters(best_labels, info, best_centres + mean.T)
+    return Clusters(best_labels, info, best_centres)

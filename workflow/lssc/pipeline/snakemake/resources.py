@@ -90,6 +90,11 @@ SCREENED = Cost(lambda z: 6000 * z.n, lambda z: 2e-9 * z.steps * z.n**1.4 * (z.D
 PASSES = Cost(lambda z: 8 * z.sample * (z.D + 8), lambda z: 6e-11 * z.steps * z.sample * z.m * (z.D + 16))
 SQUARE = Cost(lambda z: 32 * z.n**2, lambda z: 2e-10 * z.steps * z.n**2 * (z.D + 50))
 CUBIC = Cost(lambda z: 64 * z.n**2, lambda z: 8e-11 * z.steps * z.n**3)
+# Measured at D = 500; the points are held once more, in single precision.
+NEIGHBOURS = Cost(lambda z: z.n * (8 * z.D + 4000), lambda z: 2e-4 * z.n)
+UMAP = Cost(NEIGHBOURS.bytes, lambda z: 20 + 2e-3 * z.n + 2e-8 * z.n**2)
+# EM: probabilities of all points, and products with the covariances of K components.
+MIXTURE = Cost(lambda z: z.n * (8 * z.D + 4000), lambda z: 1e-3 * z.n)
 # Images whose trials are reduced once, together, and each on its own.
 DRAWN = Cost(lambda z: 4 * z.N * z.D, lambda z: 5e-8 * z.n * z.D)
 REDUCED = Cost(lambda z: (24 * z.n + 4 * z.shard) * z.F, lambda z: 1e-10 * z.F**2 * (z.n + z.F))
@@ -113,6 +118,11 @@ PARTS = {
     "neighbours": GRAPH,
     "explicit": CUBIC,
     "kmeans": LIGHT,
+    "spherical_kmeans": Cost(lambda z: 16 * z.n * z.D, lambda z: 2e-6 * z.n * z.D),
+    "minibatch_kmeans": Cost(lambda z: 8 * z.n * z.D, lambda z: 5e-8 * z.n * z.D),
+    "gmm": MIXTURE,
+    "knn_spectral": NEIGHBOURS,
+    "umap_hdbscan": UMAP,
 }
 # A value of a parameter that puts a part into another class.
 SWITCHES = {
