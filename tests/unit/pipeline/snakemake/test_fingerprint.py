@@ -89,7 +89,7 @@ def test_changed_kernel_changes_its_jobs_alone(library):
     }
     kmeans = {
         ("cluster_points", "clusterer", "kmeans"),
-        ("apply_method", "method", "kmeans"),
+        *(("apply_method", "method", name) for name in ("kmeans", "spherical_kmeans", "knn_spectral", "umap_hdbscan")),
         ("refine_labels", "refiner", "affine_subspaces"),
     }
     assert changed(library, "kernels/kmeans.py", r"min\(", "max(") == kmeans

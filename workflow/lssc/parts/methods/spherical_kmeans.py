@@ -28,8 +28,8 @@ def cluster_directions(
 ) -> Clusters:
     """Maximise the sum of x'c over the rows x of X at unit length, each with the nearest of K unit centres c.
 
-    The best of `n_init` starts of up to `max_iter` iterations. `inertia` is the sum of |x - c|^2 = 2 - 2 x'c. A zero row
-    has no direction; any centre is equally near. Cost: n K D per iteration; memory: a copy of X.
+    The best of `n_init` starts of up to `max_iter` iterations. `inertia` is the sum of |x - c|^2 = 2 - 2 x'c. A zero
+    row has no direction; any centre is equally near. Cost: n K D per iteration; memory: a copy of X.
     """
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.kmeans import refine_directions
