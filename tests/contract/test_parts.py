@@ -72,7 +72,7 @@ def features(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pixels():
-    return locked(generator(3).integers(256, size=(4, 28, 28), dtype=np.uint8))
+    return locked(generator(3).integers(256, size=(4, 30, 28), dtype=np.uint8))
 
 
 def draw(part, features):

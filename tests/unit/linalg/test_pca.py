@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lssc.errors import InputError
-from lssc.linalg.pca import fit_pca, flat_features
+from lssc.linalg.pca import fit_pca, flat_features, whitened
 
 MAPS = np.random.default_rng(2).random((30, 4, 3)).astype(np.float32)
 
@@ -69,12 +69,14 @@ def test_flat_features_are_divided_by_the_maximum_of_each_path():
 @pytest.mark.parametrize("dim", [1, 4])
 def test_whitened_coordinates_have_unit_variance_and_no_correlation(dim):
     X = rows_of(40)
-    Y = fit_pca([X], dim=dim, centre=True).whiten(X)
+    pca = fit_pca([X], dim=dim, centre=True)
+    Y = whitened(pca.project(X), pca.variances)
     assert_allclose(Y.T @ Y / 40, np.eye(dim), atol=1e-10)
     assert_allclose(Y.mean(axis=0), 0, atol=1e-12)
 
 
 def test_refuses_to_whiten_directions_without_variance():
     X = np.c_[rows_of(40), rows_of(40)[:, :2]]
+    pca = fit_pca([X], dim=7, centre=True)
     with pytest.raises(InputError, match=r"^the points have variance in 6 directions only; whitening to dim=7 needs"):
-        fit_pca([X], dim=7, centre=True).whiten(X)
+        whitened(pca.project(X), pca.variances)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from lssc.linalg.pca import fit_pca
+from lssc.linalg.pca import fit_pca, whitened
 from lssc.types import Array, RowBlocks
 
 
@@ -31,7 +32,9 @@ class Preparation:
         if self.dim or self.whiten:
             dim = self.dim or D
             pca = fit_pca(blocks(), dim=dim, centre=self.centre or self.whiten)
-            return _row_blocks(n, dim, map(pca.whiten if self.whiten else pca.project, blocks()))
+            reduced = map(pca.project, blocks())
+            whiten = partial(whitened, variances=pca.variances)
+            return _row_blocks(n, dim, map(whiten, reduced) if self.whiten else reduced)
         if self.centre and not self.standardise:
             mean = _mean(blocks(), n)
             return _row_blocks(n, D, (block - mean for block in blocks()))

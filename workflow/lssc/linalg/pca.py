@@ -26,10 +26,6 @@ class Pca:
     def project(self, X: Array) -> Array:
         return (X - self.mean) @ self.axes
 
-    def whiten(self, X: Array) -> Array:
-        """The coordinates, each at unit variance."""
-        return whitened(self.project(X), self.variances)
-
 
 def whitened(coordinates: Array, variances: Array) -> Array:
     """Principal coordinates (n x dim) at unit variance; InputError if a component has none."""

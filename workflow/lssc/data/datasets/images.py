@@ -42,7 +42,7 @@ def images(
     if pca_on == "subset":
         flat = flat_features(features.rows(rows), path_maximum=path_maximum)
         pca = fit_pca([flat], dim=dim, centre=centre)
-        X = pca.whiten(flat) if whiten else pca.project(flat)
+        X = whitened(pca.project(flat), pca.variances) if whiten else pca.project(flat)
     else:
         X = _components(features, rows, dim=dim, whiten=whiten)
     clusters = np.searchsorted(np.sort(chosen), labels[rows])
