@@ -32,9 +32,7 @@ def cluster_batches(
     """
     from sklearn.cluster import MiniBatchKMeans
 
-    model = MiniBatchKMeans(
-        n_clusters, batch_size=batch, n_init=n_init, max_iter=max_iter, random_state=seed_from(rng)
-    )
+    model = MiniBatchKMeans(n_clusters, batch_size=batch, n_init=n_init, max_iter=max_iter, random_state=seed_from(rng))
     with quietly_on_one_thread():
         model.fit(bounded(X))
     return Clusters(model.labels_.astype(np.int64), {"n_iter": int(model.n_iter_)})
