@@ -1,13 +1,15 @@
 """The lasso of many points over the same landmarks, solved exactly.
 
 For a point x and landmarks L (rows), with G = L L' and q = L x, the code minimises |c|_1 + lam/2 |x - L'c|^2. The
-correlations q of a block of points are one matrix product; each point is then solved by `lasso_point`.
+correlations q of a block of points are one matrix product; each point is then solved by `lasso_point`. The elastic net
+adds a ridge penalty.
 """
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -33,6 +35,16 @@ POINTS_PER_READ, NUMBERS_PER_READ = 1 << 16, 1 << 25
 CORRELATIONS_PER_BLOCK, MIN_POINTS_PER_BLOCK = 1 << 16, 256
 # Points sampled to set the first candidate threshold.
 SAMPLED_POINTS = 16
+# Most landmarks in a code with a ridge penalty.
+MAX_ACTIVE = 1024
+
+
+class Penalty(NamedTuple):
+    """The code minimises mu |c|_1 + ridge mu/2 |c|^2 + |x - L'c|^2/2; `share` > 0 is mu over the largest |q_j|."""
+
+    mu: float
+    share: float = 0.0
+    ridge: float = 0.0
 
 
 def compute_lasso_codes(
@@ -42,9 +54,16 @@ def compute_lasso_codes(
 
     own[i] >= 0 is a landmark that point i must not use. With `single`, correlations are computed in single precision.
     """
+    return compute_penalised_codes(X, landmarks, own, Penalty(1 / lam), single=single, threads=threads)
+
+
+def compute_penalised_codes(
+    X: Rows, landmarks: Array, own: IndexArray, penalty: Penalty, *, single: bool = False, threads: int = 1
+) -> tuple[sparse.csr_matrix, int]:
+    """The same with any penalty."""
     if single:
         _require_products32(landmarks)
-    coder = _BlockCoder(landmarks, lam, single)
+    coder = _BlockCoder(landmarks, penalty, single)
     counts = np.zeros(len(X) + 1, dtype=np.int64)
     parts, n_unsolved = [], 0
     size = max(1, min(POINTS_PER_READ, NUMBERS_PER_READ // coder.D))
@@ -85,9 +104,10 @@ def _require_products32(points: Array) -> None:
 class _BlockCoder:
     """Codes blocks of points, in any number of threads."""
 
-    def __init__(self, landmarks: Array, lam: float, single: bool) -> None:
+    def __init__(self, landmarks: Array, penalty: Penalty, single: bool) -> None:
         self.m, self.D = landmarks.shape
-        self.lam, self.size = lam, max(MIN_POINTS_PER_BLOCK, CORRELATIONS_PER_BLOCK // self.m)
+        self.most = 1 + min(MAX_ACTIVE if penalty.ridge else self.D, self.m)
+        self.penalty, self.size = penalty, max(MIN_POINTS_PER_BLOCK, CORRELATIONS_PER_BLOCK // self.m)
         self.dictionary = make_dictionary(landmarks)
         self.columns = np.ascontiguousarray(landmarks.T, dtype=np.float32 if single else np.float64)
         self.single, self.scratch = single, threading.local()
@@ -102,23 +122,22 @@ class _BlockCoder:
     def code(self, X: Array, own: IndexArray, counts: IndexArray, threshold: float) -> tuple[IndexArray, Array, int]:
         """Landmarks and coefficients of these points, point by point, and how many are not optimal; sets `counts`."""
         if not hasattr(self.scratch, "work"):
-            most = self.size * (min(self.D, self.m) + 1)
-            self.scratch.work = make_lasso_workspace(self.m, self.D)
+            self.scratch.work = make_lasso_workspace(self.m, self.D, self.most)
             self.scratch.Q = aligned_zeros(self.size, self.m)
             # np.empty: untouched pages cost no memory.
-            self.scratch.code = np.empty(most, dtype=np.int32), np.empty(most)
+            self.scratch.code = np.empty(self.size * self.most, dtype=np.int32), np.empty(self.size * self.most)
         Q, (indices, values) = self.scratch.Q[: len(X)], self.scratch.code
         if self.single:
             Q[:] = X.astype(np.float32) @ self.columns
         else:
             np.matmul(X, self.columns, out=Q)
-        mu, work = 1 / self.lam, self.scratch.work
-        used, failed = _code_block(X, Q, own, mu, threshold, self.dictionary, work, counts, indices, values)
+        dictionary, work = self.dictionary, self.scratch.work
+        used, failed = _code_block(X, Q, own, self.penalty, threshold, dictionary, work, counts, indices, values)
         return indices[:used].copy(), values[:used].copy(), failed
 
 
 @kernel(fastmath=FAST, _nrt=False)
-def _code_block(X, Q, own, mu, threshold, dictionary, work, counts, indices, values):
+def _code_block(X, Q, own, penalty, threshold, dictionary, work, counts, indices, values):
     """Code the points X with correlations Q one by one. Returns the numbers of coefficients and of failures."""
     used, failed = 0, 0
     for point in range(len(Q)):
@@ -126,6 +145,8 @@ def _code_block(X, Q, own, mu, threshold, dictionary, work, counts, indices, val
         if own[point] >= 0:
             q[own[point]] = 0.0
         top = largest_magnitude(q, len(q), work.cell)
+        mu = penalty.share * top if penalty.share > 0.0 else penalty.mu
+        work.ridge[0] = penalty.ridge * mu
         k = 0
         if top > mu:
             n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)

@@ -1,11 +1,12 @@
-"""The homotopy path of one point's lasso over a few candidate landmarks.
+"""The homotopy path of one point's lasso, or elastic net, over a few candidate landmarks.
 
 With r = q - Gc, a level M falls from max|q| to mu = 1/lam. The active landmarks keep r_j = M sign_j, which moves their
 coefficients on straight lines until one reaches zero (it leaves) or another |r_j| reaches M (it joins). To correct a
 solution in which one candidate, the lead, violates |r_j| <= mu, only the lead's level falls and mu stays.
 
 Arrays over candidates and over active landmarks are filled up with zeros to multiples of PAD. Inner products of
-landmarks are looked up in G, m x m, or computed from coordinates if G is left out.
+landmarks are looked up in G, m x m, or computed from coordinates if G is left out. A ridge penalty is a number added to
+the diagonal of G.
 """
 
 from __future__ import annotations
@@ -66,10 +67,11 @@ class LassoWorkspace(NamedTuple):
     ends: np.ndarray
     # Inverse of the Gram matrix of the active landmarks.
     inverse: np.ndarray
-    # r by landmark in single precision, x - L'c, and one float to work in.
+    # r by landmark in single precision, x - L'c, one float to work in, and the ridge penalty.
     residual32: np.ndarray
     remainder: np.ndarray
     cell: np.ndarray
+    ridge: np.ndarray
 
 
 def make_dictionary(landmarks: Array) -> Dictionary:
@@ -82,16 +84,16 @@ def make_dictionary(landmarks: Array) -> Dictionary:
     return Dictionary(np.ascontiguousarray(landmarks), columns32, gram, gram32, longest)
 
 
-def make_lasso_workspace(m: int, D: int) -> LassoWorkspace:
-    """Arrays for points of D dimensions and m landmarks, of which at most min(D, m) + 1 are active."""
-    most = min(D, m) + 1
+def make_lasso_workspace(m: int, D: int, most: int = 0) -> LassoWorkspace:
+    """Arrays for points of D dimensions and m landmarks, fewer than `most` of them active: at most min(D, m) if 0."""
+    most = most or min(D, m) + 1
     wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
     by_coordinates = m > MAX_LANDMARKS_BY_GRAM and D <= MAX_DIMENSIONS_BY_COORDINATES
     return LassoWorkspace(
         *(aligned_zeros(wide, dtype=np.uint32), *(aligned_zeros(wide) for _ in range(4))),
         *(aligned_zeros(most, wide), aligned_zeros(D if by_coordinates else 0, wide)),
         *(aligned_zeros(tall, dtype=np.uint32), *(aligned_zeros(tall) for _ in range(5)), aligned_zeros(tall, tall)),
-        *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(1)),
+        *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(1), aligned_zeros(1)),
     )
 
 
@@ -156,6 +158,7 @@ def _read_gram_row(dictionary, work, n, wide, k, join):
             row[i] = gram[work.candidates[i]]
         for i in range(n, wide):
             row[i] = 0.0
+        row[join] += work.ridge[0]
         return
     atom, coordinates = dictionary.atoms[j], work.coordinates
     D = len(atom)
@@ -169,6 +172,7 @@ def _read_gram_row(dictionary, work, n, wide, k, join):
     for d in range(D - D % 4, D):
         for i in range(wide):
             row[i] += atom[d] * coordinates[d, i]
+    row[join] += work.ridge[0]
 
 
 @_inlined
@@ -188,7 +192,7 @@ def _join(work, k, join):
         outside -= u[i] * row[work.active[i]]
         along += u[i] * work.sign[i]
     work.free[join] = 0.0
-    # More landmarks than dimensions are dependent: the last row is there for the test only.
+    # Without a ridge, more landmarks than dimensions are dependent: the last row is there for the test only.
     if outside <= MIN_INDEPENDENT_SHARE * row[join] or k + 1 == len(work.rows):
         return False
     _extend_inverse(work, k, tall, 1.0 / outside)

@@ -1,7 +1,7 @@
 """The lasso of one point: the path over its nearest landmarks, then a check over all of them.
 
 The code c of a point x is optimal if |r_j| <= mu everywhere and r_j = mu sign(c_j) where c_j is not zero, with mu =
-1/lam and r = q - Gc. The path runs over the landmarks of largest |q_j| only. Then |r_j| <= mu is checked for all; the
+1/lam and r = q - Gc; with a ridge penalty, r_j = mu sign(c_j) + ridge c_j. The path runs over the landmarks of largest |q_j| only. Then |r_j| <= mu is checked for all; the
 worst violation, if any, joins as the lead of another path. If that fails, because landmarks are linearly dependent,
 the whole path is followed again with every landmark as a candidate.
 """
@@ -156,6 +156,7 @@ def _refine(q, dictionary, mu, k, work):
     for i in range(k):
         landmark = np.int64(work.candidates[work.active[i]])
         u[i] = _compute_residual(landmark, q, dictionary, k, work) - mu * work.sign[i]
+        u[i] -= work.ridge[0] * work.weight[i]
         off = max(off, abs(u[i]))
     if off <= ROUNDING * mu:
         return False
