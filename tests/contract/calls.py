@@ -22,6 +22,7 @@ PARAMS = {
     "lasso": {"lam": 10.0},
     "lasso_spams": {"lam": 10.0},
     "omp": {"k": 3},
+    "elastic_net": {"gamma": 20.0},
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},

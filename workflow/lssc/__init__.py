@@ -13,6 +13,7 @@ _PUBLIC = {
     "RefinedFSC": "lssc.estimators.refined",
     "ESC": "lssc.estimators.esc",
     "LSC": "lssc.estimators.lsc",
+    "EnSC": "lssc.estimators.ensc",
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",

@@ -39,6 +39,7 @@ ESTIMATORS = {
     "ESC": lssc.ESC(n_landmarks=30, lam=10.0, t=5, **COMMON),
     "LSC": lssc.LSC(n_landmarks=40, **COMMON),
     "LSC_uniform": lssc.LSC(n_landmarks=40, landmarks="uniform", r=3, **COMMON),
+    "EnSC": lssc.EnSC(**COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
     "SSCADMM": lssc.SSCADMM(**COMMON),

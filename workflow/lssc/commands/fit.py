@@ -25,6 +25,7 @@ METHODS = {
     "refined_fsc": "RefinedFSC",
     "esc": "ESC",
     "lsc": "LSC",
+    "ensc": "EnSC",
     "ssc": "SSC",
     "ssc_omp": "SSCOMP",
     "ssc_admm": "SSCADMM",

@@ -4,12 +4,12 @@ For a point x and atoms L (rows), the code minimises
 
     tau |c|_1 + (1 - tau)/2 |c|^2 + 1/(2 alpha) |x - L'c|^2,
 
-the lasso at mu = alpha tau with a ridge penalty of alpha (1 - tau). In few dimensions, or for few atoms, the path of the
-lasso solves it. Otherwise each point has a working set of atoms. An atom outside it may stay outside if its inner
-product with the remainder x - L'c is at most mu in magnitude; those above are in the oracle region of You et al. 2016.
-The set starts with a few atoms. It is solved, all atoms are checked, the worst violations join, until there are none.
-On the way mu falls from large values, so that the set stays small, and solutions are approximate; at the end they are
-exact. Points of a block go together: a check is one matrix product.
+the lasso at mu = alpha tau with a ridge penalty of alpha (1 - tau). In few dimensions, or for few atoms, the path of
+the lasso solves it. Otherwise each point has a working set of atoms. An atom may stay outside if its inner product with
+the remainder x - L'c is at most mu in magnitude; those above are in the oracle region of You et al. 2016. The set
+starts with a few atoms. It is solved, all atoms are checked, the worst violations join, until there are none. On the
+way mu falls from large values, so that the set stays small, and solutions are approximate; at the end they are exact.
+Points of a block go together: a check is one matrix product.
 """
 
 from __future__ import annotations

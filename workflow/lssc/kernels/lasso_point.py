@@ -1,9 +1,9 @@
 """The lasso of one point: the path over its nearest landmarks, then a check over all of them.
 
 The code c of a point x is optimal if |r_j| <= mu everywhere and r_j = mu sign(c_j) where c_j is not zero, with mu =
-1/lam and r = q - Gc; with a ridge penalty, r_j = mu sign(c_j) + ridge c_j. The path runs over the landmarks of largest |q_j| only. Then |r_j| <= mu is checked for all; the
-worst violation, if any, joins as the lead of another path. If that fails, because landmarks are linearly dependent,
-the whole path is followed again with every landmark as a candidate.
+1/lam and r = q - Gc; a ridge penalty adds to the diagonal of G. The path runs over the landmarks of largest |q_j| only.
+Then |r_j| <= mu is checked for all; the worst violation, if any, joins as the lead of another path. If that fails,
+because landmarks are linearly dependent, the whole path is followed again with every landmark as a candidate.
 """
 
 from __future__ import annotations

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
+from lssc.parts.landmarks import landmark_rows
 from lssc.parts.params import Above, AtLeast, AtMost
 from lssc.parts.registry import component
-from lssc.types import Array, Codes, IndexArray
+from lssc.types import Array, Codes, LandmarkArray
 
 
 def warm_up() -> None:
@@ -18,7 +19,7 @@ def warm_up() -> None:
 @component("coder", "elastic_net", warm_up=warm_up)
 def code_elastic_net(
     X: Array,
-    landmarks: IndexArray,
+    landmarks: LandmarkArray,
     *,
     gamma: Annotated[float, Above(0)],
     tau: Annotated[float, Above(0), AtMost(1)] = 0.9,
@@ -37,8 +38,7 @@ def code_elastic_net(
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.elastic_net import compute_elastic_net_codes
 
-    own = np.full(len(X), -1)
-    own[landmarks] = np.arange(len(landmarks))
+    L, own = landmark_rows(X, landmarks)
     choices = {"gamma": gamma, "tau": tau, "relative": relative, "top": n_nonzero, "threads": threads}
-    codes, n_unsolved = compute_elastic_net_codes(X, X[landmarks], own, **choices)
+    codes, n_unsolved = compute_elastic_net_codes(X, L, own, **choices)
     return Codes(codes, {"converged": n_unsolved == 0, "n_unsolved": n_unsolved})
