@@ -81,6 +81,11 @@ def _path_seconds(z: Sizes) -> float:
 NOTHING = Cost(lambda z: 0, lambda z: 3)
 LIGHT = Cost(lambda z: 0, lambda z: 5e-6 * z.n)
 LANDMARKS = Cost(_gram_bytes, _path_seconds)
+# Inner products of all landmarks, or of the working sets of a block of points.
+WORKING_SETS = Cost(
+    lambda z: 8 * min(z.m, 2048) ** 2 + 12 * (z.n + z.m) * z.D + 2**28 * (z.D > 32),
+    lambda z: z.n * (1e-4 + 5e-9 * (z.m + 2000) * z.D),
+)
 ROUNDS = Cost(lambda z: 8 * z.n * z.m, _path_seconds)
 GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 8e-5 * z.n)
 PAIRS = Cost(lambda z: 8 * z.sample**2, lambda z: 1e-9 * z.sample**2 * (z.D + 50))
@@ -109,6 +114,7 @@ PARTS = {
     "farthest_first": ROUNDS,
     "kmedoids_full": PAIRS,
     "fasterpam": PAIRS,
+    "elastic_net": WORKING_SETS,
     "admm": SCREENED,
     "admm_modified": SCREENED,
     "landmark_svd": Cost(lambda z: 16 * min(z.m, z.params["gram_up_to"]) ** 2, LIGHT.seconds),
