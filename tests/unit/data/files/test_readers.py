@@ -211,7 +211,7 @@ def test_label_that_is_no_class_is_one_line(values, message, tmp_path, problem, 
 def test_missing_folder_and_unknown_format(tmp_path, problem):
     assert "cannot be read: No such file or directory" in problem(tmp_path / "points.npy")
     (tmp_path / "folder.npy").mkdir()
-    assert "is no file" in problem(tmp_path / "folder.npy")
+    assert "holds neither pictures" in problem(tmp_path / "folder.npy")
     (tmp_path / "points.xlsx").touch()
     assert "unknown format .xlsx; use .npy" in problem(tmp_path / "points.xlsx")
     for suffix in SUFFIXES:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from lssc.types import Rows
 
 # Stands for the only array of a file, or the only column, that can be meant.
 AUTO = "auto"
+# Labels of points that are the columns of a D x i x k array: the place on the last axis.
+LAST_AXIS = "last_axis"
 # NumPy's letters for truth values, whole numbers and floating-point numbers; the second also for text.
 NUMBERS, LABELS = "biuf", "biufSUO"
 # Compressed data may unpack to this many bytes, or to this many times their size if that is more.
@@ -47,7 +49,10 @@ class ArrayFile:
 
     def points(self, key: str, labels: str | None) -> StoredArray:
         """The array of points: the named one, or the only table of numbers in the file."""
-        array = self._named(key) if key != AUTO else self._only_table(labels)
+        if labels == LAST_AXIS:
+            array = _columns_as_rows(self._solid(key))
+        else:
+            array = self._named(key) if key != AUTO else self._only_table(labels)
         where = self._where(key)
         if array.dtype.kind not in NUMBERS:
             raise InputError(f"{where} holds {kind_of(array.dtype)}; points must be numbers")
@@ -68,6 +73,18 @@ class ArrayFile:
         require_stored(where, array)
         rows = array.load()
         return np.asarray(rows[0 : len(rows)]).ravel()
+
+    def last_axis(self, key: str) -> np.ndarray:
+        """The place on the last axis of each column of the array of points."""
+        _, each, classes = self._solid(key).shape
+        return np.repeat(np.arange(classes), each)
+
+    def _solid(self, key: str) -> StoredArray:
+        """The named array, of three dimensions."""
+        array = self._named(key)
+        if len(array.shape) != 3 or min(array.shape) < 1:
+            raise InputError(f"{self._where(key)} has shape {array.shape}; labels: {LAST_AXIS} needs three dimensions")
+        return array
 
     def _named(self, key: str) -> StoredArray:
         if key in self.arrays:
@@ -112,6 +129,16 @@ def require_stored(where: str, array: StoredArray) -> None:
             f"{where} would unpack {array.stored:,} bytes to {needed:,}, more than {MAX_UNPACKED_RATIO} times as many; "
             "refused: save it without compression"
         )
+
+
+def _columns_as_rows(array: StoredArray) -> StoredArray:
+    """The columns of a D x i x k array as rows (ki x D)."""
+    D, each, classes = array.shape
+
+    def load() -> np.ndarray:
+        return np.asarray(array.load()[:]).transpose(2, 1, 0).reshape(classes * each, D)
+
+    return replace(array, shape=(classes * each, D), load=load)
 
 
 def kind_of(dtype: np.dtype) -> str:

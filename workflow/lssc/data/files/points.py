@@ -1,4 +1,7 @@
-"""Points and labels of one's own files: .npy, .npz, .csv, .parquet, .h5 and .mat. Nothing in a file is executed."""
+"""Points and labels of one's own files: .npy, .npz, .csv, .parquet, .h5, .mat, and folders of pictures.
+
+Nothing in a file is executed.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from lssc.data.files.arrays import AUTO, ArrayFile
+from lssc.data.files.arrays import AUTO, LAST_AXIS, ArrayFile
+from lssc.data.files.folders import MotionSequence, PictureFolder, open_folder
 from lssc.data.files.hdf5 import open_hdf5
 from lssc.data.files.matlab import open_mat
 from lssc.data.files.npy import open_npy, open_npz
@@ -22,6 +27,7 @@ NONE = "none"
 ARRAY_FILES = {".npy": open_npy, ".npz": open_npz, ".h5": open_hdf5, ".hdf5": open_hdf5, ".mat": open_mat}
 TEXT, PARQUET = (".csv", ".tsv", ".txt", ".dat"), (".parquet",)
 SUFFIXES = (".npy", ".npz", *TEXT, *PARQUET, ".h5", ".hdf5", ".mat")
+Opened: TypeAlias = ArrayFile | TextTable | ParquetTable | PictureFolder | MotionSequence
 # Fewest numbers of a point.
 MIN_DIMENSIONS = 2
 
@@ -39,7 +45,8 @@ class PointsFile:
     """A file of points, and where their labels are. Opening it checks headers; data are read on use.
 
     `key` names the array of points in .npz, .h5 and .mat. `labels` names an array or column of the same file (a column
-    also by its number), or another file, in which `labels_key` names the array or column.
+    also by its number), or another file, in which `labels_key` names the array or column. A folder holds pictures,
+    each shrunk by averaging squares of `shrink` pixels a side, or a motion sequence.
     """
 
     path: Path
@@ -47,6 +54,7 @@ class PointsFile:
     labels_in: str = NONE
     labels_key: str = AUTO
     header: str = AUTO
+    shrink: int = 1
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -81,6 +89,8 @@ class PointsFile:
         """The classes of the points, if there are labels."""
         if self.labels_in == NONE:
             return None
+        if self.labels_in == LAST_AXIS and isinstance(self._opened, ArrayFile):
+            return class_numbers(self._opened.last_axis(self.key), self.path)
         other = self._labels_path
         opened, key = (open_file(other, self.header), self.labels_key) if other else (self._opened, self.labels_in)
         labels = class_numbers(opened.labels(key), other or self.path)
@@ -114,8 +124,8 @@ class PointsFile:
         return [self.path, *filter(None, [self._labels_path])]
 
     @cached_property
-    def _opened(self) -> ArrayFile | TextTable | ParquetTable:
-        return open_file(self.path, self.header)
+    def _opened(self) -> Opened:
+        return open_folder(self.path, self.shrink) if self.path.is_dir() else open_file(self.path, self.header)
 
     @property
     def _labels_path(self) -> Path | None:
