@@ -10,6 +10,7 @@ stand above a table:
   them (`_` stands for a space);
 - `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
 - `<!-- overview NAME -->`: a leaderboard's methods by mean rank, with their accuracy on each dataset;
+  `<!-- winners NAME -->`: for each dataset the most accurate method, and the fastest that is nearly as accurate;
   `<!-- boards NAME -->`: its datasets, each with table and figure;
 - `<!-- verdicts -->`: the paper's claims with their verdicts; `<!-- claims -->`: the same with all findings;
 - `<!-- decisions -->`: the index of docs/decisions.md, from the heading, date and first sentence of each section.
@@ -40,10 +41,12 @@ DOCUMENTS = (
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
-TABLE_KINDS = "headline|accuracies|effects|growth|overview|boards|verdicts|claims|decisions"
+TABLE_KINDS = "headline|accuracies|effects|growth|overview|winners|boards|verdicts|claims|decisions"
 TABLE = re.compile(rf"(<!-- ({TABLE_KINDS})((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 DECISION = re.compile(r"^## (\d+)\. (.+)\n\*([\d-]+)\.\* ((?:.+\n)+)", re.MULTILINE)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
+# Difference of accuracy up to which a faster method is nearly as accurate.
+NEARLY = 0.02
 # Parameter -> its name at the head of a table.
 SYMBOLS = {"lam": "λ", "alpha": "α", "n_init": "restarts"}
 # Label in the headline table -> methods whose accuracy and whose CPU seconds count.
@@ -70,6 +73,7 @@ def table(kind: str, words: list[str]) -> str:
         "effects": effects,
         "growth": growth,
         "overview": overview,
+        "winners": winners,
         "boards": boards,
         "verdicts": verdicts,
         "claims": claims,
@@ -212,6 +216,28 @@ def overview(name: str) -> str:
         cells = [without_zero(float(value)) if value else "–" for value in values]
         rows.append([row["label"], row["parameters"], f"{float(row['mean_rank']):.1f}", *cells])
     return markdown(rows)
+
+
+def winners(name: str) -> str:
+    """For each dataset of a leaderboard: the most accurate method, the fastest nearly as accurate, and k-means."""
+    rows = [["dataset", "n", "most accurate", f"fastest within {without_zero(NEARLY)}", "k-means"]]
+    for id, entry in leaderboard(name)["datasets"].items():
+        methods = read(name, f"on_{id}")
+        done = [row for row in methods if row["accuracy"]]
+        near = [row for row in done if float(row["accuracy"]) > float(done[0]["accuracy"]) - NEARLY]
+        fastest = min(near, key=lambda row: float(row["cpu_seconds"]))
+        plain = [row for row in done if row["method"] == "kmeans"]
+        chosen = [result(row) for row in (done[0], fastest)] + [result(row, label=False) for row in plain]
+        rows.append([entry.get("title", id), f"{int(methods[0]['n']):,}", *chosen, *[""] * (3 - len(chosen))])
+    return markdown(rows)
+
+
+def result(row: dict[str, str], *, label: bool = True) -> str:
+    """`FSC-refined .987 (15 s)`."""
+    from lssc.report.leaderboard_cells import format_seconds
+
+    numbers = f"{without_zero(float(row['accuracy']))} ({format_seconds(float(row['cpu_seconds']))} s)"
+    return f"{row['label']} {numbers}" if label else numbers
 
 
 def boards(name: str) -> str:

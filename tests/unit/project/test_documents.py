@@ -185,6 +185,19 @@ def test_overview_of_a_leaderboard_shows_stopped_methods_by_a_dash():
 
 
 @pytest.mark.usefixtures("kept_leaderboard")
+def test_winners_are_the_best_method_and_the_fastest_nearly_as_accurate(tmp_path):
+    best = "1,fsc,FSC,tuned,60,9,5,0.9,0.8,0.7,20,0.01,200,,True\n"
+    nearly = "2,kmeans,k-means,published,60,60,5,0.89,0.8,0.7,1.25,0.01,200,,True\n"
+    poor = "3,omp,OMP,published,60,60,5,0.5,0.4,0.3,0.001,0.02,300,,True\n"
+    head = (tmp_path / "results/board/on_two.csv").read_text().partition("\n")[0]
+    (tmp_path / "results/board/on_two.csv").write_text(f"{head}\n{best}{nearly}{poor}")
+    assert tables.winners("board").splitlines()[2:] == [
+        "| One | 90 | FSC .900 (1.2 s) | FSC .900 (1.2 s) |  |",
+        "| two | 60 | FSC .900 (20 s) | k-means .890 (1.2 s) | .890 (1.2 s) |",
+    ]
+
+
+@pytest.mark.usefixtures("kept_leaderboard")
 def test_every_dataset_of_a_leaderboard_has_a_table_and_a_figure():
     text = tables.boards("board")
     assert "### One\n\nn = 90, m = 9, 5 trials.\n" in text
