@@ -338,8 +338,8 @@ def estimator_tables(results: Results, part: str) -> str:
     text = (
         "`FSC.fit` checks and scales the points, runs the parts and checks their results. Other clusterers run in a "
         "process of their own on one thread, with the true number of clusters where they take one; UMAP has 30 "
-        "neighbours and no minimal distance, HDBSCAN clusters of n / 50 points at least. Points in no cluster count as "
-        "errors. Memory is the peak of the process, points and imported libraries included."
+        "neighbours and no minimal distance, HDBSCAN clusters of n / 50 points at least. "
+        "Memory is the peak of the process, points and imported libraries included."
     )
     compared = [_comparison(case) for _, case in rows[~overhead].groupby("case", sort=False)]
     fits = [_case(case) for _, case in rows[overhead].groupby("case", sort=False)]

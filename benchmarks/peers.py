@@ -156,9 +156,8 @@ def kmeans(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
 
 
 def minibatch_kmeans(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:
-    from sklearn.cluster import MiniBatchKMeans
-
-    return clock("clustering", MiniBatchKMeans(N_CLUSTERS, n_init=10, random_state=seed).fit, X).labels_
+    part = find("method", "minibatch_kmeans")
+    return clock("clustering", part, X, n_clusters=N_CLUSTERS, rng=rng_for(seed, "method", part.name)).labels
 
 
 def spectral(X: np.ndarray, m: int, seed: int, clock: Clock) -> np.ndarray:

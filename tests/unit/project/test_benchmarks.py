@@ -12,7 +12,6 @@ import yaml
 
 import automatic
 import overhead
-from estimators import share_right
 from figures import plot_coders, plot_methods
 from lssc.kernels.farthest_first import find_exemplars
 from lssc.parts.coders.omp import code_omp
@@ -127,13 +126,6 @@ def test_omp_of_scikit_learn_excludes_the_point_itself(X):
 
 def test_plain_search_selects_the_same_exemplars(X):
     np.testing.assert_array_equal(farthest_first_plainly(X, 8, 10.0, 3), find_exemplars(X, 8, lam=10.0, first=3)[0])
-
-
-def test_points_in_no_cluster_count_as_errors():
-    truth = np.array([0, 0, 0, 1, 1, 1])
-    assert share_right(truth, np.array([1, 1, 1, 0, 0, -1])) == pytest.approx(5 / 6)
-    assert share_right(truth, np.array([-1, -1, -1, 0, 0, 0])) == pytest.approx(1 / 2)
-    assert share_right(truth, np.full(6, -1)) == 0
 
 
 def test_functions_take_turns_after_an_untimed_round():
