@@ -1,4 +1,4 @@
-"""A run on a table from a local folder, without a network."""
+"""A run on a table from a local folder, without a network; and the tables of config, as their sources give them."""
 
 import csv
 import hashlib
@@ -7,8 +7,13 @@ import json
 import h5py
 import numpy as np
 import pytest
+import yaml
 
-from tests.workflow.conftest import Pipeline
+from lssc.errors import InputError
+from lssc.pipeline.stages.fetch_table import fetch
+from lssc.pipeline.study import recipes
+from lssc.pipeline.study.load import load
+from tests.workflow.conftest import REPO, Pipeline
 
 pytestmark = pytest.mark.workflow
 N = 90
@@ -77,3 +82,20 @@ def test_wrong_table_is_reported_in_one_line_and_other_experiments_finish(pipeli
     assert line.startswith(f"table made: {path.parent}: made.dat: its SHA-256 is ")
     assert (pipeline.folder / "results/experiments/landmarks/scores.csv").is_file()
     assert not (pipeline.folder / "data/made/points.h5").exists()
+
+
+CONFIG = yaml.safe_load((REPO / "config/config.yaml").read_text())
+
+
+@pytest.mark.parametrize("table", CONFIG["tables"])
+def test_sources_of_config_give_its_tables(table, tmp_path):
+    recipe = json.loads(recipes.table_recipe(load(CONFIG), table))
+    try:
+        _, fetched = fetch(recipe, tmp_path)
+    except InputError as error:
+        # A wrong file is an error, a missing network is not.
+        if any(word in str(error) for word in ("SHA-256", "counts in config", "columns in config", "has no")):
+            raise
+        pytest.skip(str(error))
+    assert fetched.X.shape == (sum(recipe["counts"]), recipe["columns"])
+    assert np.isfinite(fetched.X).all()
