@@ -44,6 +44,7 @@ CODERS = {
     "lasso": {"lam": 10.0},
     "lasso with self": {"lam": 10.0, "exclude_self": False},
     "omp": {"k": 2},
+    "thresholded": {"q": 3},
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},
 }

@@ -17,6 +17,7 @@ _PUBLIC = {
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",
+    "TSC": "lssc.estimators.tsc",
     "plot_eigengaps": "lssc.estimators.plots",
 }
 __all__ = ["__version__", *_PUBLIC]

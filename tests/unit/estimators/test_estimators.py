@@ -31,6 +31,7 @@ CHECKED = [
     lssc.SSCOMP(**BLOBS, k=1, unit_norm=False),
     lssc.SSCADMM(**BLOBS),
     lssc.SSCADMM(**BLOBS, modified=False),
+    lssc.TSC(**BLOBS),
 ]
 SMALL = {
     "FSC": lssc.FSC(3, n_landmarks=20, random_state=0),
@@ -42,6 +43,7 @@ SMALL = {
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
+    "TSC": lssc.TSC(3, q=4, random_state=0),
 }
 every_estimator = pytest.mark.parametrize("estimator", SMALL.values(), ids=SMALL)
 
@@ -163,6 +165,7 @@ def test_labels_every_point_of_odd_input(estimator, X, change):
         (lssc.LSC(3, r=0), "r=0 must be at least 1"),
         (lssc.LSC(3, landmarks=[0, 1]), "must be the name of a selector"),
         (lssc.LSC(3, n_landmarks=2), "n_landmarks=2 must be a whole number from n_clusters=3 on"),
+        (lssc.TSC(3, q=0), "q=0 must be at least 1"),
         (lssc.SSCOMP(3, k=0), "k=0 must be at least 1"),
         (lssc.SSCADMM(3, alpha=0.0), "alpha=0.0 must be greater than 0"),
     ],

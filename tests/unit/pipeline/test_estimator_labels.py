@@ -42,6 +42,7 @@ ESTIMATORS = {
     "EnSC": lssc.EnSC(**COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
+    "TSC": lssc.TSC(q=4, **COMMON),
     "SSCADMM": lssc.SSCADMM(**COMMON),
     "SSCADMM_original": lssc.SSCADMM(modified=False, n_init=3, **COMMON),
 }

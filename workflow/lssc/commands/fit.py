@@ -29,6 +29,7 @@ METHODS = {
     "ssc": "SSC",
     "ssc_omp": "SSCOMP",
     "ssc_admm": "SSCADMM",
+    "tsc": "TSC",
 }
 # Options that not every method has, with their parameter.
 OPTIONAL = {"landmarks": "n_landmarks", "lam": "lam"}

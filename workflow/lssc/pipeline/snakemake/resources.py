@@ -119,6 +119,7 @@ PARTS = {
     "admm_modified": SCREENED,
     "landmark_svd": Cost(lambda z: 16 * min(z.m, z.params["gram_up_to"]) ** 2, LIGHT.seconds),
     "anchor_graph": Cost(lambda z: 64 * z.n * z.s, _path_seconds),
+    "thresholded": Cost(lambda z: z.n * (8 * z.D + 64 * z.s), lambda z: 4e-11 * z.n**2 * (z.D + 50)),
     "lsc": Cost(lambda z: 16 * min(z.m, 3000) ** 2, LIGHT.seconds),
     "affinity": GRAPH,
     "neighbours": GRAPH,
@@ -248,10 +249,10 @@ def _image_sizes(study: Study, collection: str) -> dict[str, int]:
 
 
 def _nonzeros(study: Study, wildcards: Mapping[str, str]) -> float:
-    """Nonzeros of a code: k or r, or about lam for points of unit length; a selector may make codes of its own."""
+    """Nonzeros of a code: k, r or q, or about lam for points of unit length; a selector may make codes of its own."""
     kind = next((kind for kind in ("coder", "selector") if wildcards.get(kind)), None)
     params = study.parts[kind, wildcards[kind]].params if kind else {}
-    for count in ("k", "r"):
+    for count in ("k", "r", "q"):
         if count in params:
             return params[count]
     if "lam" in params and study.datasets[wildcards["dataset"]].unit_norm:
