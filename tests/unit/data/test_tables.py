@@ -197,3 +197,12 @@ def test_reports_why_each_source_failed_and_what_to_do(recipe, scratch, served):
         f"no source gave the files of table 'tiny_table' (pypi tiny==1.0: has no {NAME} (plain or .gz)). "
         f"Put {NAME} (plain or .gz) into a folder and name it in config as tables.tiny_table.folder"
     )
+
+
+def test_reports_the_error_of_pip_not_its_warnings(recipe, scratch, tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho 'WARNING: Retrying after error' >&2\necho 'ERROR: No version' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(pypi.sys, "executable", str(program))
+    with pytest.raises(InputError, match="python' failed: ERROR: No version"):
+        fetch(recipe, scratch)

@@ -88,7 +88,7 @@ def run(command: list[str], *, cwd: Path) -> None:
 
 
 def _cause(lines: list[str]) -> str:
-    """The first line that mentions an error, or else the last line."""
-    return next(
-        (line for line in lines if "error" in line.lower() or line.startswith("E:")), (lines or ["no reason given"])[-1]
-    )
+    """The first line that mentions an error and is no warning, or else the last line."""
+    errors = (line for line in lines if "error" in line.lower() or line.startswith("E:"))
+    serious = (line for line in errors if not line.lower().startswith("warning"))
+    return next(serious, (lines or ["no reason given"])[-1])

