@@ -27,6 +27,8 @@ PARAMS = {
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},
     "subspaces": {"dim": 3},
+    # For speed.
+    "kfsc": {"n_init": 2, "max_iter": 20},
 }
 N, K, M = 60, 3, 15
 ALL = [(kind, name) for kind in FOLDERS for name in names(kind)]

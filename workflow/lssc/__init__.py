@@ -12,6 +12,7 @@ _PUBLIC = {
     "FSC": "lssc.estimators.fsc",
     "RefinedFSC": "lssc.estimators.refined",
     "ESC": "lssc.estimators.esc",
+    "KFSC": "lssc.estimators.kfsc",
     "LSC": "lssc.estimators.lsc",
     "EnSC": "lssc.estimators.ensc",
     "SSC": "lssc.estimators.ssc",

@@ -207,9 +207,13 @@ class Subspaces:
 
 @dataclass(frozen=True)
 class Clusters:
-    """A cluster for every point, counted from zero, with the centres (K x coordinates) or subspaces, if any."""
+    """A cluster for every point, counted from zero, with the centres (K x coordinates) or subspaces, if any.
+
+    `dictionary` (K x d x D) holds d atoms for each cluster, if the method has any.
+    """
 
     labels: IndexArray
     info: Info
     centres: Array | None = None
     subspaces: Subspaces | None = None
+    dictionary: Array | None = None

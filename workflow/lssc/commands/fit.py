@@ -24,6 +24,7 @@ METHODS = {
     "fsc": "FSC",
     "refined_fsc": "RefinedFSC",
     "esc": "ESC",
+    "kfsc": "KFSC",
     "lsc": "LSC",
     "ensc": "EnSC",
     "ssc": "SSC",
@@ -118,7 +119,7 @@ def _fit(model: Any, file: PointsFile) -> list[str]:
 def _summary(model: Any, file: PointsFile) -> str:
     from lssc.metrics import scores
 
-    sizes = np.bincount(model.labels_, minlength=len(model.cluster_centers_))
+    sizes = np.bincount(model.labels_, minlength=model.n_clusters_)
     text = f"{len(model.labels_):,} points in {len(sizes)} clusters of {sizes.min():,} to {sizes.max():,}"
     if file.labels is None:
         return text

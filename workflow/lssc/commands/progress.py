@@ -19,6 +19,7 @@ STEPS = {
     "embedder": "embedding",
     "clusterer": "K-means",
     "refiner": "refining",
+    "method": "clustering",
 }
 
 

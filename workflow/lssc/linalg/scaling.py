@@ -1,4 +1,4 @@
-"""Rows at unit norm, and columns with a fixed sign."""
+"""Rows at unit norm or shorter, and columns with a fixed sign."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ def unit_rows(A: Array) -> Array:
     length = np.linalg.norm(A, axis=1, keepdims=True)
     length[length == 0] = 1.0
     return A / length
+
+
+def short_rows(A: Array) -> Array:
+    """A with rows longer than 1 scaled to unit norm: the nearest matrix with rows of length at most 1."""
+    return A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1.0)
 
 
 def fixed_signs(vectors: Array) -> Array:

@@ -17,7 +17,7 @@ from lssc.errors import InputError
 from lssc.metrics import scores
 from lssc.parts.registry import find
 from lssc.parts.seeding import rng_for
-from lssc.report.inlining import inlined_figure
+from lssc.report.inlining import Inlined, inlined_figure
 from lssc.report.outline import format_value
 from lssc.report.pictures import MOST_POINTS, plane
 from lssc.report.style import colour, set_style
@@ -54,13 +54,8 @@ def fit_page(
     from jinja2 import Environment, StrictUndefined
 
     set_style()
-    rng = rng_for(0, "fit_page")
-    figures = {
-        "spectrum": inlined_figure(draw_spectrum(spectrum(model), len(model.cluster_centers_))),
-        "embedding": inlined_figure(draw_plane(model.embedding_, model.labels_, rng)),
-    }
-    if shape:
-        figures["examples"] = inlined_figure(draw_examples(file, model, shape))
+    # A whole method, such as k-FSC, has neither codes nor coordinates to draw.
+    figures = _figures(model, file, shape) if hasattr(model, "codes_") else {}
     params = {k: v for k, v in used_params(model).items() if k not in ("n_jobs", "verbose") and np.isscalar(v)}
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
@@ -72,11 +67,21 @@ def fit_page(
         seconds=seconds,
         steps={kind: f"{value:.2f} s" for kind, value in model.seconds_.items()},
         messages=messages,
-        clusters=clusters(model.labels_, len(model.cluster_centers_), file),
+        clusters=clusters(model.labels_, model.n_clusters_, file),
         scores=scores(file.labels.numbers, model.labels_) if file.labels else {},
         uncoded=uncoded(model),
         figures=figures,
     )
+
+
+def _figures(model: Any, file: PointsFile, shape: Shape | None) -> dict[str, Inlined]:
+    figures = {
+        "spectrum": inlined_figure(draw_spectrum(spectrum(model), len(model.cluster_centers_))),
+        "embedding": inlined_figure(draw_plane(model.embedding_, model.labels_, rng_for(0, "fit_page"))),
+    }
+    if shape:
+        figures["examples"] = inlined_figure(draw_examples(file, model, shape))
+    return figures
 
 
 def used_params(model: Any) -> dict[str, Any]:
@@ -98,9 +103,9 @@ def clusters(labels: IndexArray, n_clusters: int, file: PointsFile) -> list[dict
     return rows
 
 
-def uncoded(model: Any) -> float:
-    """The share of points without a code."""
-    return float((np.diff(model.codes_.indptr) == 0).mean())
+def uncoded(model: Any) -> float | None:
+    """The share of points without a code; None if the method makes no codes."""
+    return float((np.diff(model.codes_.indptr) == 0).mean()) if hasattr(model, "codes_") else None
 
 
 def spectrum(model: Any) -> Array:

@@ -86,10 +86,12 @@ def test_changed_kernel_changes_its_jobs_alone(library):
     assert changed(library, "kernels/gram.py", r"\+= value", "-= value") == {
         ("embed_points", "embedder", "landmark_svd"),
         ("embed_points", "embedder", "cocluster"),
+        ("embed_points", "embedder", "lsc"),
     }
     kmeans = {
         ("cluster_points", "clusterer", "kmeans"),
         *(("apply_method", "method", name) for name in ("kmeans", "spherical_kmeans", "knn_spectral", "umap_hdbscan")),
+        ("apply_method", "method", "kfsc"),
         ("refine_labels", "refiner", "affine_subspaces"),
     }
     assert changed(library, "kernels/kmeans.py", r"min\(", "max(") == kmeans

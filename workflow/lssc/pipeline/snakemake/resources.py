@@ -78,6 +78,21 @@ def _path_seconds(z: Sizes) -> float:
     return z.n * (1e-5 + 2e-10 * (z.m + 300) * (z.D + 16) + 4e-10 * z.s**3)
 
 
+def _kfsc_atoms(z: Sizes) -> float:
+    return z.K * min(z.params["dim"], max(1, z.D // 2))
+
+
+def _kfsc_seconds(z: Sizes) -> float:
+    """Starts of K-means, landmarks among five times as many points, then rounds, or passes of five steps."""
+    variant, centres = z.params["variant"], min(z.n, z.params["landmarks"] * z.K)
+    n, rounds = (centres if variant == "landmarks" else z.n), z.steps
+    search = 2e-9 * centres**2 * z.D if variant == "landmarks" else 0
+    if variant == "minibatch":
+        rounds = 3 * z.params["passes"]
+    starts = 2e-8 * z.params["n_init"] * min(n, 20_000) * z.K * z.D
+    return search + starts + 3e-10 * rounds * n * _kfsc_atoms(z) * z.D
+
+
 NOTHING = Cost(lambda z: 0, lambda z: 3)
 LIGHT = Cost(lambda z: 0, lambda z: 5e-6 * z.n)
 LANDMARKS = Cost(_gram_bytes, _path_seconds)
@@ -130,6 +145,8 @@ PARTS = {
     "gmm": MIXTURE,
     "knn_spectral": NEIGHBOURS,
     "umap_hdbscan": UMAP,
+    # A point has codes in few blocks; the others have none.
+    "kfsc": Cost(lambda z: 8 * z.n * (z.D + 0.5 * _kfsc_atoms(z)) + 48 * _kfsc_atoms(z) ** 2, _kfsc_seconds),
 }
 # A value of a parameter that puts a part into another class.
 SWITCHES = {
@@ -216,7 +233,7 @@ def _cost(study: Study, rule: str, wildcards: Mapping[str, str]) -> tuple[Cost, 
         params=part.params,
         points=8 * z.n * z.D * min(z.trials, 2) if in_memory else 0,
         s=z.s if "codes" in used or "lam" in part.params else 0,
-        K=z.K if "embedding" in used else 0,
+        K=z.K if "embedding" in used or part.kind == "method" else 0,
     )
     switched = (cost for (key, value), cost in SWITCHES.items() if part.params.get(key) == value)
     return next(switched, PARTS.get(part.name, LANDMARKS)), z
