@@ -32,7 +32,12 @@ def limit_reached(work: Callable[[], None], out: Path, megabytes: int | None = N
     # Forked: what is imported is shared. Nothing has started threads yet.
     child = multiprocessing.get_context("fork").Process(target=_work_within, args=(work, out, megabytes))
     child.start()
-    child.join()
+    try:
+        child.join()
+    except BaseException:
+        # Ctrl-C: compiled code would go on.
+        child.kill()
+        raise
     if child.exitcode in STOPPED:
         return STOPPED[child.exitcode]
     sys.exit(child.exitcode if child.exitcode > 0 else 128 - child.exitcode)
