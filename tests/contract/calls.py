@@ -23,6 +23,8 @@ PARAMS = {
     "lasso_spams": {"lam": 10.0},
     "omp": {"k": 3},
     "elastic_net": {"gamma": 20.0},
+    "least_squares": {"ridge": 1.0},
+    "doubly_stochastic": {"eta": 0.1},
     "admm": {"alpha": 20.0},
     "admm_modified": {"alpha": 20.0},
     "neighbours": {"t": 4},

@@ -15,6 +15,7 @@ _PUBLIC = {
     "KFSC": "lssc.estimators.kfsc",
     "LSC": "lssc.estimators.lsc",
     "EnSC": "lssc.estimators.ensc",
+    "ADSSC": "lssc.estimators.adssc",
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",

@@ -19,6 +19,7 @@ ESTIMATORS = {
     "ESC": lssc.ESC(3, n_landmarks=40, t=5, random_state=0),
     "LSC": lssc.LSC(3, n_landmarks=200, random_state=0),
     "EnSC": lssc.EnSC(3, random_state=0),
+    "ADSSC": lssc.ADSSC(3, random_state=0),
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),

@@ -40,6 +40,8 @@ ESTIMATORS = {
     "LSC": lssc.LSC(n_landmarks=40, **COMMON),
     "LSC_uniform": lssc.LSC(n_landmarks=40, landmarks="uniform", r=3, **COMMON),
     "EnSC": lssc.EnSC(**COMMON),
+    "ADSSC": lssc.ADSSC(**COMMON),
+    "ADSSC_elastic": lssc.ADSSC(eta1=0.1, eta2=0.01, eta3=0.1, **COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
     "TSC": lssc.TSC(q=4, **COMMON),

@@ -27,6 +27,7 @@ METHODS = {
     "kfsc": "KFSC",
     "lsc": "LSC",
     "ensc": "EnSC",
+    "adssc": "ADSSC",
     "ssc": "SSC",
     "ssc_omp": "SSCOMP",
     "ssc_admm": "SSCADMM",

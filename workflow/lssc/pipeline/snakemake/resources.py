@@ -101,6 +101,8 @@ WORKING_SETS = Cost(
     lambda z: 8 * min(z.m, 2048) ** 2 + 12 * (z.n + z.m) * z.D + 2**28 * (z.D > 32),
     lambda z: z.n * (1e-4 + 5e-9 * (z.m + 2000) * z.D),
 )
+LARGEST = Cost(lambda z: 2**27 + 16 * z.n * z.D, lambda z: 3e-8 * z.n * z.m)
+BALANCED = Cost(lambda z: z.n * (4096 + 160 * z.s), lambda z: 1e-3 * z.n)
 ROUNDS = Cost(lambda z: 8 * z.n * z.m, _path_seconds)
 GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 8e-5 * z.n)
 PAIRS = Cost(lambda z: 8 * z.sample**2, lambda z: 1e-9 * z.sample**2 * (z.D + 50))
@@ -130,6 +132,8 @@ PARTS = {
     "kmedoids_full": PAIRS,
     "fasterpam": PAIRS,
     "elastic_net": WORKING_SETS,
+    "least_squares": LARGEST,
+    "doubly_stochastic": BALANCED,
     "admm": SCREENED,
     "admm_modified": SCREENED,
     "landmark_svd": Cost(lambda z: 16 * min(z.m, z.params["gram_up_to"]) ** 2, LIGHT.seconds),
@@ -266,11 +270,11 @@ def _image_sizes(study: Study, collection: str) -> dict[str, int]:
 
 
 def _nonzeros(study: Study, wildcards: Mapping[str, str]) -> float:
-    """Nonzeros of a code: k, r or q, or about lam for points of unit length; a selector may make codes of its own."""
+    """Nonzeros of a code: a count, or about lam for points of unit length; a selector may make codes of its own."""
     kind = next((kind for kind in ("coder", "selector") if wildcards.get(kind)), None)
     params = study.parts[kind, wildcards[kind]].params if kind else {}
-    for count in ("k", "r", "q"):
-        if count in params:
+    for count in ("k", "r", "q", "n_nonzero"):
+        if params.get(count):
             return params[count]
     if "lam" in params and study.datasets[wildcards["dataset"]].unit_norm:
         return 1.6 * params["lam"]
