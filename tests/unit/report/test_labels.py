@@ -58,3 +58,20 @@ def test_reports_what_is_not_there_in_one_line(results, arguments, message):
         cli.main(["labels", "--results", str(results), *arguments])
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_leaderboard_has_a_file_for_each_dataset_and_leaves_out_stopped_trials(small_config, tmp_path, capsys):
+    sizes = {"plain": {"n": 30, "m": 6}, "raw": {"n": 30, "m": 6}}
+    board = {"datasets": sizes, "stream": "board", "trials": 1, "methods": ["fsc"]}
+    config = {**small_config, "run": ["board"], "experiments": {"board": board}}
+    study = load({**config, "results": str(tmp_path)})
+    (tmp_path / LAST_CONFIG).write_text(json.dumps(config))
+    for run in study.experiments["board"].runs():
+        files = run.artifacts(study.paths)
+        stopped = {"stopped": "5 CPU s"} if run.dataset == "raw" else {}
+        for name, facts in (("data", {}), ("result", stopped)):
+            with writing(Path(files[name])) as writer:
+                writer.add(0, Record({} if facts else {"labels": np.zeros(30, int)}, facts))
+    cli.main(["labels", "board", "--results", str(tmp_path)])
+    lines = {path.name: len(path.read_text().splitlines()) for path in map(Path, capsys.readouterr().out.split())}
+    assert lines == {"fsc-plain-n30-m6.csv": 31, "fsc-raw-n30-m6.csv": 1}

@@ -1,4 +1,4 @@
-"""Labels of a finished run as CSV files, one per method, n and m."""
+"""Labels of a finished run as CSV files, one per method, n and m, of a leaderboard also per dataset."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def write_labels(results: Path, experiment: str, methods: Sequence[str], out: Pa
     tables: dict[Path, list[str]] = {}
     for run in planned.runs():
         if not chosen or run.method.id in chosen:
-            tables.setdefault(out / _file_name(run), ["trial,row,label"]).extend(_rows(study, run))
+            dataset = run.dataset if planned.is_leaderboard else ""
+            tables.setdefault(out / _file_name(run, dataset), ["trial,row,label"]).extend(_rows(study, run))
     for path, lines in tables.items():
         write_text(path, "\n".join(lines) + "\n")
     return list(tables)
@@ -49,9 +50,9 @@ def _known(name: str, table: dict[str, Experiment] | dict[str, str], what: str) 
     return table[name]
 
 
-def _file_name(run: Run) -> str:
+def _file_name(run: Run, dataset: str) -> str:
     setting = "+".join(f"{key}={value}" for key, value in run.method.setting.items())
-    return "-".join(filter(None, [run.method.id, f"n{run.n}", f"m{run.m}", setting])) + ".csv"
+    return "-".join(filter(None, [run.method.id, dataset, f"n{run.n}", f"m{run.m}", setting])) + ".csv"
 
 
 def _rows(study: Study, run: Run) -> Iterator[str]:
@@ -61,6 +62,8 @@ def _rows(study: Study, run: Run) -> Iterator[str]:
         raise InputError(f"{missing[0]}: not there; run the experiment first")
     with reading(Path(files["data"])) as data, reading(Path(files["result"])) as result:
         for trial in run.block.trials:
+            if "stopped" in result.facts(trial):
+                continue
             labels = result.array(trial, "labels")
             rows = data.array(trial, "origin") if data.has(trial, "origin") else np.arange(len(labels))
             yield from (f"{trial},{row},{label}" for row, label in zip(rows.tolist(), labels.tolist(), strict=True))

@@ -88,9 +88,10 @@ def uncoded_shares(rows: Iterable[Mapping[str, str]]) -> dict[str, Uncoded]:
         if row.get("n_uncoded"):
             setting = f", {row['setting']}" if "setting" in row else ""
             where = f"n = {int(row['n']):,}, m = {int(row['m']):,}{setting}"
-            trials.setdefault((row["method"], row["label"], where), []).append(int(row["n_uncoded"]) / int(row["n"]))
+            key = (row["method"], row["label"], where, row.get("dataset", ""))
+            trials.setdefault(key, []).append(int(row["n_uncoded"]) / int(row["n"]))
     largest: dict[str, Uncoded] = {}
-    for (method, label, where), shares in trials.items():
+    for (method, label, where, _), shares in trials.items():
         current = Uncoded(label, statistics.fmean(shares), where)
         if method not in largest or current.share > largest[method].share:
             largest[method] = current
