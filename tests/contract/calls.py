@@ -19,6 +19,7 @@ PARAMS = {
     # 60 points of 3 classes.
     "file": {"path": str(Path(__file__).with_name("points.csv")), "labels": "kind"},
     "farthest_first": {"lam": 10.0},
+    "s5c": {"lam": 10.0},
     "lasso": {"lam": 10.0},
     "lasso_spams": {"lam": 10.0},
     "omp": {"k": 3},
@@ -63,6 +64,8 @@ def run(part, X, *more, n=N, n_clusters=K, **params):
     more = more or second_argument(part, n, n_clusters)
     coordinates = generator(2).standard_normal((n, 2))
     supplied = {"n_clusters": n_clusters, "rng": generator(), "threads": 1, "coordinates": coordinates}
+    if getattr(X, "shape", ()) == (n, M):
+        supplied["landmark_indices"] = landmarks_for(part, n)
     return part(X, *more, **{**supplied, **PARAMS.get(part.name, {}), **params})
 
 

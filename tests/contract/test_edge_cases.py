@@ -38,7 +38,8 @@ POINTS = {
     "one dimension": draw()[:, :1],
 }
 SELECTORS = {
-    "uniform": {}, "farthest_first": {"lam": 10.0}, "kmedoids": {}, "kmedoids_full": {}, "fasterpam": {},
+    "uniform": {}, "farthest_first": {"lam": 10.0}, "s5c": {"lam": 10.0},
+    "kmedoids": {}, "kmedoids_full": {}, "fasterpam": {},
 }  # fmt: skip
 CODERS = {
     "lasso": {"lam": 10.0},

@@ -19,6 +19,7 @@ _PUBLIC = {
     "SSC": "lssc.estimators.ssc",
     "SSCADMM": "lssc.estimators.ssc",
     "SSCOMP": "lssc.estimators.ssc",
+    "S5C": "lssc.estimators.s5c",
     "TSC": "lssc.estimators.tsc",
     "plot_eigengaps": "lssc.estimators.plots",
 }

@@ -33,6 +33,7 @@ CHECKED = [
     lssc.SSCADMM(**BLOBS),
     lssc.SSCADMM(**BLOBS, modified=False),
     lssc.TSC(**BLOBS),
+    lssc.S5C(**BLOBS),
 ]
 SMALL = {
     "FSC": lssc.FSC(3, n_landmarks=20, random_state=0),
@@ -45,6 +46,7 @@ SMALL = {
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
+    "S5C": lssc.S5C(3, n_landmarks=20, random_state=0),
     "TSC": lssc.TSC(3, q=4, random_state=0),
 }
 every_estimator = pytest.mark.parametrize("estimator", SMALL.values(), ids=SMALL)
@@ -70,7 +72,8 @@ def test_runs_the_parts_of_the_pipeline(estimator, X):
 
     selected = run("selector", points, m, key=("landmarks", parts["selector"][0], m))
     codes = run("coder", points, selected.for_coder, key=("codes", parts["coder"][0])).matrix
-    vectors = run("embedder", codes, key=("embedding",)).vectors
+    rows = None if selected.points is not None else selected.indices
+    vectors = run("embedder", codes, key=("embedding",), landmark_indices=rows).vectors
     labels = run("clusterer", vectors, key=("kmeans",)).labels
     if "refiner" in parts:
         key = ("refined", parts["refiner"][0])

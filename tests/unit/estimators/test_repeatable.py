@@ -23,6 +23,7 @@ ESTIMATORS = {
     "SSC": lssc.SSC(3, random_state=0),
     "SSCOMP": lssc.SSCOMP(3, k=3, random_state=0),
     "SSCADMM": lssc.SSCADMM(3, random_state=0),
+    "S5C": lssc.S5C(3, n_landmarks=20, random_state=0),
     "TSC": lssc.TSC(3, q=4, random_state=0),
 }
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)

@@ -44,6 +44,7 @@ ESTIMATORS = {
     "ADSSC_elastic": lssc.ADSSC(eta1=0.1, eta2=0.01, eta3=0.1, **COMMON),
     "SSC": lssc.SSC(lam=5.0, **COMMON),
     "SSCOMP": lssc.SSCOMP(k=3, **COMMON),
+    "S5C": lssc.S5C(n_landmarks=40, **COMMON),
     "TSC": lssc.TSC(q=4, **COMMON),
     "SSCADMM": lssc.SSCADMM(**COMMON),
     "SSCADMM_original": lssc.SSCADMM(modified=False, n_init=3, **COMMON),

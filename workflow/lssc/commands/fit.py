@@ -31,6 +31,7 @@ METHODS = {
     "ssc": "SSC",
     "ssc_omp": "SSCOMP",
     "ssc_admm": "SSCADMM",
+    "s5c": "S5C",
     "tsc": "TSC",
 }
 # Options that not every method has, with their parameter.

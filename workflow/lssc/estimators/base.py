@@ -96,7 +96,7 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def _fit(self, points: Rows) -> None:
         landmarks = self._select(points)
         codes = self._code(points, landmarks.for_coder)
-        embedding = self._embed(codes.matrix)
+        embedding = self._embed(codes.matrix, landmarks)
         clusters = self._run("clusterer", embedding.vectors, key=("kmeans",), n=len(points))
         self.n_landmarks_ = len(landmarks.indices)
         self.landmark_indices_, self._own_points = landmarks.indices, landmarks.points is not None
@@ -182,15 +182,16 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
         return codes
 
-    def _embed(self, codes: sparse.csr_matrix) -> Embedding:
+    def _embed(self, codes: sparse.csr_matrix, landmarks: Landmarks) -> Embedding:
         """Coordinates of the points, one for each cluster; estimates the number of clusters if it is None."""
         n, m = codes.shape
+        supplied = {"landmark_indices": landmarks.indices if landmarks.points is None else None}
         if self.n_clusters is None:
             # The gap after the last cluster needs one value more.
             self.n_clusters_ = min(self.max_clusters, m - 1) + 1
-            values = self._run("embedder", codes, key=("embedding",), n=n).spectrum
+            values = self._run("embedder", codes, key=("embedding",), n=n, **supplied).spectrum
             self.n_clusters_, self.eigengaps_ = count_clusters(values[: self.n_clusters_])
-        return self._run("embedder", codes, key=("embedding",), n=n)
+        return self._run("embedder", codes, key=("embedding",), n=n, **supplied)
 
     def _run(self, kind: str, *args: Any, key: tuple[str | int, ...], n: int, m: int = 0, **supplied: Any) -> Any:
         """Run one part with the estimator's parameters; its time goes to `seconds_`."""

@@ -29,19 +29,24 @@ def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexAr
     # np.empty: untouched pages cost no memory.
     Q = np.empty((n, m) if n * m <= MAX_KEPT_CORRELATIONS else (1, m))
     squares = (X**2).sum(axis=1)
-    few = D <= MAX_DIMENSIONS_BY_COORDINATES
-    dictionary = Dictionary(
-        np.zeros((m, D)),
-        np.zeros((D, m) if few else (0, 0), dtype=np.float32),
-        np.zeros((m, m)),
-        np.zeros((0, 0) if few else (m, m), dtype=np.float32),
-        float(np.sqrt(squares.max())),
-    )
+    dictionary = empty_dictionary(m, D, float(np.sqrt(squares.max())))
     chosen, seen = np.zeros(m, dtype=np.int64), np.zeros(n, dtype=np.int64)
     X = np.require(X, np.float64, ["C", "W"])
     bounds = lam / 2 * squares
     n_solves = _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, make_lasso_workspace(m, D))
     return chosen, int(n_solves)
+
+
+def empty_dictionary(m: int, D: int, longest: float) -> Dictionary:
+    """Room for m points of D coordinates, none longer than `longest`, which `add_exemplar` adds one by one."""
+    few = D <= MAX_DIMENSIONS_BY_COORDINATES
+    return Dictionary(
+        np.zeros((m, D)),
+        np.zeros((D, m) if few else (0, 0), dtype=np.float32),
+        np.zeros((m, m)),
+        np.zeros((0, 0) if few else (m, m), dtype=np.float32),
+        longest,
+    )
 
 
 @kernel(fastmath=FAST, _nrt=False)
@@ -64,7 +69,7 @@ def _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, work):
         chosen[size] = point
         # Never chosen again, even if duplicates or zero points make all costs equal.
         bounds[point] = -1.0
-        _add_exemplar(X[point], size, dictionary)
+        add_exemplar(X[point], size, dictionary)
     return n_solves
 
 
@@ -84,7 +89,7 @@ def _compute_cost(x, square, q, dictionary, lam, threshold, work):
 
 
 @_helper
-def _add_exemplar(x, place, dictionary):
+def add_exemplar(x, place, dictionary):
     """Make x the exemplar at this place."""
     for d in range(len(x)):
         dictionary.atoms[place, d] = x[d]

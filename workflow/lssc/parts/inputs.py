@@ -60,6 +60,8 @@ def check_arguments(part: Component, arguments: dict[str, Any]) -> Call:
         arguments[name] = check(call, name, arguments[name])
     if "coordinates" in arguments:
         arguments["coordinates"] = check_coordinates(call, "coordinates", arguments["coordinates"])
+    if arguments.get("landmark_indices") is not None:
+        arguments["landmark_indices"] = check_columns(call, "landmark_indices", arguments["landmark_indices"])
     few = call.n_clusters is not None and call.n_clusters > call.n
     call.require(not few, f"n_clusters={call.n_clusters} must be at most the number of points, {call.n}")
     return call
@@ -120,6 +122,14 @@ def check_landmarks(call: Call, name: str, value: Any) -> LandmarkArray:
     if call.part.needs_all:
         in_order = call.m == call.n and bool((np.diff(indices) == 1).all())
         call.require(in_order, f"{name} must be every point in order: numpy.arange({call.n})")
+    return indices
+
+
+def check_columns(call: Call, name: str, value: Any) -> IndexArray:
+    """The row of X that each column of the codes stands for."""
+    m = call.m
+    indices = check_landmarks(call, name, value)
+    call.require(len(indices) == m, f"{len(indices)} {name} for codes of {m} columns; give one per column")
     return indices
 
 

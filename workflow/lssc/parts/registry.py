@@ -2,8 +2,8 @@
 
 A new part is one file with one decorated function; no list names it. The function's keyword-only arguments are the
 part's parameters in config, and their annotations say which values are allowed. The pipeline and the estimators supply
-`rng`, `n_clusters`, `features` (of images), `threads` and, to refiners, the spectral `coordinates`. Every call
-checks its arguments first (`parts/inputs.py`).
+`rng`, `n_clusters`, `features` (of images), `threads`, to embedders the `landmark_indices` if landmarks are rows of X,
+and to refiners the spectral `coordinates`. Every call checks its arguments first (`parts/inputs.py`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDERS = {
     if folder.ispkg
 }
 # Arguments that the caller supplies; they are no parameters in config.
-SUPPLIED = ("rng", "n_clusters", "features", "threads", "coordinates")
+SUPPLIED = ("rng", "n_clusters", "features", "threads", "coordinates", "landmark_indices")
 _registered: dict[tuple[str, str], Component] = {}
 
 

@@ -28,7 +28,7 @@ from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writi
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
 from lssc.pipeline.timing import timed
-from lssc.types import Rows
+from lssc.types import IndexArray, Rows
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class Trial:
         stored = self.inputs[name].csr(self.number, matrix)
         self.inputs[name].require(stored.shape[0] == self.n, f"has {stored.shape[0]} rows of {matrix}, not {self.n}")
         return stored
+
+    def landmark_indices(self) -> IndexArray | None:
+        """The points that the columns of the codes stand for; None if landmarks are no points."""
+        known = self.inputs["codes"].has(self.number, "landmark_indices")
+        return self.array("codes", "landmark_indices") if known else None
 
     def facts(self, name: str) -> dict[str, Any]:
         return self.inputs[name].facts(self.number)

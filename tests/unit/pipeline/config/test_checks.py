@@ -249,7 +249,7 @@ def test_only_the_first_50_problems_are_reported(small_config):
     assert lines[-1].startswith("config: and ")
 
 
-@pytest.mark.parametrize("change", [{"coder": {"name": "admm", "alpha": 20}}, {"embedder": "affinity"}])
+@pytest.mark.parametrize("change", [{"coder": {"name": "admm", "alpha": 20}}, {"coder": "thresholded"}])
 def test_part_that_needs_all_points_is_refused_with_fewer_landmarks(small_config, change):
     small_config["methods"]["odd"] = {**small_config["methods"]["fsc"], **change}
     assert len(problems_of(changed(small_config, "experiments.grid.methods", ["odd"]))) == 1

@@ -129,6 +129,7 @@ PARTS = {
     "all": LIGHT,
     "uniform": LIGHT,
     "farthest_first": ROUNDS,
+    "s5c": Cost(lambda z: 16 * z.m**2, lambda z: 4e-10 * z.m * z.n * (z.D + 16)),
     "kmedoids_full": PAIRS,
     "fasterpam": PAIRS,
     "elastic_net": WORKING_SETS,

@@ -12,7 +12,9 @@ def code_points(trial: Trial) -> Record:
     X, landmarks = trial.rows("data", "X"), trial.array("landmarks", kind)
     codes, spent = trial.run_part(X, landmarks, m=len(landmarks), rng=trial.rng("codes", trial.part.name))
     uncoded = {"n_uncoded": int((np.diff(codes.matrix.indptr) == 0).sum())}
-    return Record(csr_arrays("codes", codes.matrix), {**codes.info, **uncoded, **spent})
+    # An embedder may need to know which points are landmarks.
+    rows = {} if kind == "points" else {"landmark_indices": landmarks}
+    return Record({**csr_arrays("codes", codes.matrix), **rows}, {**codes.info, **uncoded, **spent})
 
 
 if __name__ == "__main__":

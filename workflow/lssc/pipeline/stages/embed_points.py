@@ -5,7 +5,8 @@ from lssc.pipeline.trials import Trial, run_stage
 
 
 def embed_points(trial: Trial) -> Record:
-    embedding, spent = trial.run_part(trial.csr("codes", "codes"), rng=trial.rng("embedding"))
+    rows = trial.landmark_indices()
+    embedding, spent = trial.run_part(trial.csr("codes", "codes"), landmark_indices=rows, rng=trial.rng("embedding"))
     return Record({"vectors": embedding.vectors, "values": embedding.values}, {**embedding.info, **spent})
 
 

@@ -53,8 +53,8 @@ def _eigengap(trial: Trial) -> float | None:
     codes, K, part = trial.csr("codes", "codes"), made["n_clusters"], made["part"]
     if codes.shape[1] <= K:
         return None
-    rng = trial.rng("embedding")
-    values = find("embedder", part["name"])(codes, n_clusters=K + 1, rng=rng, threads=1, **part["params"]).spectrum
+    supplied = {"landmark_indices": trial.landmark_indices(), "rng": trial.rng("embedding"), "threads": 1}
+    values = find("embedder", part["name"])(codes, n_clusters=K + 1, **supplied, **part["params"]).spectrum
     return float(values[K - 1] - values[K])
 
 
