@@ -78,7 +78,7 @@ class RefinedFSC(FSC):
         max_clusters: int = 20,
         unit_norm: bool = True,
         affine: bool = False,
-        n_init: int = 3,
+        n_init: int = 10,
         max_iter: int = 50,
         keep_codes: bool = True,
         random_state: Any = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +13,7 @@ from lssc.linalg.subspaces import (
     Moments,
     fit_subspaces,
     label_points,
+    leading_coordinates,
     nearest_subspaces,
     points_per_block,
 )
@@ -22,12 +23,14 @@ from lssc.parts.params import Above, AtLeast
 from lssc.parts.registry import component
 from lssc.types import Array, Clusters, IndexArray, Rows
 
-# Restarts and iterations of the K-means behind each start.
-KMEANS = {"n_init": 3, "max_iter": 50}
-# Rounds at the first threshold, at each later one, of each start, and at each threshold on all points.
-FIRST_ROUNDS, ROUNDS, START_ROUNDS, FULL_ROUNDS = 10, 3, 3, 2
-# Share of points that change below which the next threshold begins.
-MIN_CHANGED = 1e-4
+# Restarts and iterations of the K-means behind each start: one of few restarts is often poor.
+KMEANS = {"n_init": 10, "max_iter": 50}
+# Principal coordinates in which starts are compared.
+START_DIM = 200
+# Rounds at the first threshold, at each later one, of each start, and on all points.
+FIRST_ROUNDS, ROUNDS, START_ROUNDS, FULL_ROUNDS = 10, 3, 3, 3
+# Share of points that move below which the next threshold begins, and below which the last one ends.
+FEW_MOVED, HARDLY_ANY_MOVED = 2e-3, 1e-4
 # Rows of the points whose moments are added at a time.
 MOMENT_ROWS = 8192
 
@@ -49,10 +52,11 @@ def refine_affine_subspaces(
     """Minimise the sum over points of min_k |x - mu_k|^2 - |U_k'(x - mu_k)|^2, U_k (D x d) orthonormal.
 
     1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral
-       `coordinates`; three rounds of fitting and moving each. The start of least distance goes on.
+       `coordinates`; three rounds of fitting and moving each, in the first 200 principal coordinates. The start of
+       least distance goes on.
     2. d, shared by all clusters, is the mean number of eigenvalues of a cluster's covariance above a threshold times
        their mean. The `thresholds` fall, so that coarse subspaces settle before fine ones.
-    3. All points go to the nearest subspace of the sample; then full rounds at the last two thresholds, in which
+    3. All points go to the nearest subspace of the sample; then three rounds at the last threshold, in which
        moments are updated from the points that moved.
 
     `within` is the weight, in units of the noise, of the distance from the mean within a subspace, beyond twice its
@@ -64,9 +68,9 @@ def refine_affine_subspaces(
         raise InputError("refiner 'affine_subspaces': thresholds is empty; give at least one number above 0")
     rows = np.sort(rng.choice(len(X), min(len(X), max_points), replace=False))
     centred = CentredRows.by_sample(X, rows)
-    search = _Search(centred[rows], n_clusters, within, leverage)
-    best = search.best_start(labels[rows], coordinates[rows], starts, thresholds[0], rng)
-    best = search.fall(best, thresholds)
+    sample = _Search(centred[rows], n_clusters, within, leverage)
+    start = sample.best_start(labels[rows], coordinates[rows], starts, thresholds[0], rng)
+    best = sample.fall(start, thresholds)
     if len(rows) < len(X):
         best = _Search(centred, n_clusters, within, leverage).extend(best, rows, thresholds)
     subspaces = centred.restored(fit_subspaces(best.moments, thresholds[-1]))
@@ -102,35 +106,35 @@ class _Search:
     def best_start(
         self, labels: IndexArray, coordinates: Array, starts: int, threshold: float, rng: np.random.Generator
     ) -> _State:
-        best = None
+        """The start of least distance, from `labels` and from K-means on the coordinates."""
+        coarse, best = replace(self, X=leading_coordinates(self.X, START_DIM)), None
         for number in range(starts):
             if number:
                 labels = cluster_kmeans(coordinates, n_clusters=self.n_clusters, rng=rng, **KMEANS).labels
-            state = self.settle(self.start(labels), threshold, START_ROUNDS)
+            state = coarse.settle(coarse.start(labels), threshold, START_ROUNDS)
             if best is None or state.distance < best.distance:
                 best = state
-        return best
+        return best if coarse.X is self.X else self.start(best.labels, best.n_iter)
 
     def fall(self, state: _State, thresholds: tuple[float, ...]) -> _State:
         for place, threshold in enumerate(thresholds):
-            state = self.settle(state, threshold, ROUNDS if place else FIRST_ROUNDS)
+            few = HARDLY_ANY_MOVED if place == len(thresholds) - 1 else FEW_MOVED
+            state = self.settle(state, threshold, ROUNDS if place else FIRST_ROUNDS, few)
         return state
 
     def extend(self, sample: _State, rows: IndexArray, thresholds: tuple[float, ...]) -> _State:
-        """Label all points by the subspaces of the sample, then settle at the last two thresholds."""
+        """Label all points by the subspaces of the sample, then settle at the last threshold."""
         labels, _ = nearest_subspaces(self.X, fit_subspaces(sample.moments, thresholds[-1]), within=self.within)
         labels[rows] = sample.labels
         state = self.start(labels, sample.n_iter)
-        for threshold in thresholds[-2:]:
-            state = self.settle(state, threshold, FULL_ROUNDS)
-        return state
+        return self.settle(state, thresholds[-1], FULL_ROUNDS)
 
-    def settle(self, state: _State, threshold: float, rounds: int) -> _State:
-        """Fit subspaces and move points, until few change."""
+    def settle(self, state: _State, threshold: float, rounds: int, few: float = HARDLY_ANY_MOVED) -> _State:
+        """Fit subspaces and move points, until at most a share of `few` moves."""
         labels, moments, n_iter = state.labels, state.moments, state.n_iter
         for _ in range(rounds):
             n_iter += 1
-            subspaces = fit_subspaces(moments, threshold)
+            subspaces = fit_subspaces(moments, threshold, dtype=np.float32)
             own = labels if self.leverage else None
             nearest, distance = nearest_subspaces(self.X, subspaces, labels=own, within=self.within)
             changed = np.flatnonzero(nearest != labels)
@@ -141,6 +145,6 @@ class _Search:
                 moments.add(moved, labels[block], -1)
                 moments.add(moved, nearest[block])
             labels = nearest
-            if len(changed) < MIN_CHANGED * len(labels):
+            if len(changed) < few * len(labels):
                 break
         return _State(labels, moments, distance, n_iter)
