@@ -64,6 +64,8 @@ def outline(study: Study, id: str) -> dict[str, Any]:
 def _size(study: Study, experiment: Experiment) -> str:
     if experiment.is_leaderboard:
         return f"{len(experiment.methods)} methods on {len(experiment.grids)} datasets, {_trials(experiment)}"
+    if experiment.has_datasets:
+        return f"{join(study.datasets[grid.dataset].label for grid in experiment.grids)}, {_trials(experiment)}"
     n, m = (join(f"{value:,}" for value in values) for values in (experiment.ns, experiment.ms))
     return f"{study.datasets[experiment.dataset].label}, n = {n}, m = {m}, {_trials(experiment)}"
 

@@ -1,6 +1,5 @@
 """Leaderboards: every method on every dataset, within a time limit."""
 
-import csv
 import json
 
 import pytest
@@ -38,6 +37,15 @@ def test_methods_that_state_how_parameters_were_chosen_run_on_every_dataset(conf
 def test_leaderboard_may_name_its_methods(config):
     config["experiments"]["board"]["methods"] = ["esc"]
     assert {run.method.id for run in load(config).experiments["board"].runs()} == {"esc"}
+
+
+def test_sweep_on_several_datasets_chooses_one_setting_and_ranks_nothing(config):
+    config["experiments"]["board"]["sweep"] = {"fsc": {"lam": [5, 10]}}
+    planned = load(config).experiments["board"]
+    assert planned.is_sweep and not planned.is_leaderboard
+    runs = {(run.method.setting["lam"], run.dataset, run.n, run.m) for run in planned.runs()}
+    assert runs == {(lam, *size) for lam in (5, 10) for size in (("plain", 30, 6), ("raw", 60, 9))}
+    assert outline(load(config), "board")["size"].startswith("plain, raw, ")
 
 
 def test_number_of_points_defaults_to_all_images(image_config):
@@ -86,7 +94,7 @@ def test_description_of_a_leaderboard_is_a_config_of_its_own(config):
          "{at}: 40 landmarks requested from n=30 points; need m <= n"),
         ("experiments.board.datasets.plain", {"m": 6},
          "{at}.n: missing; only a dataset from a file, of a table or of all images may leave it out"),
-        ("experiments.board.n", [30], "{at}: not for a leaderboard, which has `datasets`; remove one of them"),
+        ("experiments.board.n", [30], "{at}: not for an experiment with `datasets`; remove one of them"),
         ("experiments.board.overrides", {"fsc": {"dataset": "raw"}},
          "{at}.fsc.dataset: a leaderboard runs every method on every dataset; remove it"),
         ("experiments.board.stream", "t",
@@ -117,25 +125,11 @@ def test_every_method_of_the_leaderboard_runs_within_a_limit(paper_config, name)
     assert board.block >= board.trials, "trials of another block would run although one was stopped"
 
 
-def mean_accuracies(method, sweeps=("tuning", "mnist_tuning")):
-    """Setting -> mean accuracy over the sweeps, of rows as the method scales them."""
-    found = {}
-    for sweep in sweeps:
-        for row in csv.DictReader((REPO / f"docs/results/{sweep}/sweep.csv").open()):
-            setting = json.loads(row["setting"])
-            if row["method"] == method and not setting.pop("scale_rows", False):
-                found.setdefault(json.dumps(setting), []).append(float(row["accuracy"]))
-    return {setting: sum(values) / len(sweeps) for setting, values in found.items() if len(values) == len(sweeps)}
-
-
-@pytest.mark.parametrize("method", ["fsc_uniform", "fsc_nonuniform", "esc"])
-def test_tuned_parameters_are_among_the_best_of_both_sweeps(paper_config, method):
+def test_leaderboard_reports_no_data_that_parameters_were_chosen_on(paper_config):
     board = load(leaderboard_config(paper_config)).experiments["leaderboard"]
-    chosen = next(m for m in board.methods if m.id == method)
-    assert chosen.parameters == "tuned"
-    accuracies = mean_accuracies(method)
-    own = [v for s, v in accuracies.items() if all(chosen.value(key) == value for key, value in json.loads(s).items())]
-    assert own[0] > max(accuracies.values()) - 0.002
+    tuning = load(leaderboard_config(paper_config, "leaderboard_tuning")).experiments["leaderboard_tuning"]
+    shared = {grid.dataset for grid in board.grids} & {grid.dataset for grid in tuning.grids}
+    assert shared == {"synthetic"} and board.stream != tuning.stream
 
 
 def test_expected_seconds_are_at_most_the_time_limit_of_all_trials(config):

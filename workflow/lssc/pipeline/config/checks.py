@@ -153,7 +153,7 @@ def _sweeps_problems(config: Mapping[str, Any]) -> list[str]:
     problems = []
     for id, entry in config["experiments"].items():
         at = f"experiments.{id}"
-        if "datasets" in entry:
+        if is_leaderboard(entry):
             problems += _leaderboard_problems(at, entry, config["methods"])
         elif "methods" not in entry and "sweep" not in entry:
             problems.append(f"{at}.methods: missing; name the methods to run, or a sweep")
@@ -189,6 +189,11 @@ def _leaderboard_problems(at: str, entry: Mapping[str, Any], methods: Mapping[st
     return problems
 
 
+def is_leaderboard(entry: Mapping[str, Any]) -> bool:
+    """Whether an experiment ranks methods on several datasets; a sweep on several datasets chooses parameters."""
+    return "datasets" in entry and "sweep" not in entry
+
+
 def leaderboard_methods(entry: Mapping[str, Any], methods: Mapping[str, Any]) -> list[str]:
     """The methods that a leaderboard runs: those it names, else all that say how their parameters were chosen."""
     return entry.get("methods") or [id for id, method in methods.items() if "parameters" in method]
@@ -206,7 +211,7 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
         swept = sum(math.prod(map(len, grid.values())) for grid in entry.get("sweep", {}).values())
         overrides = entry.get("overrides", {}).values()
         trials = max([entry["trials"], *(override.get("trials", 0) for override in overrides)])
-        methods = leaderboard_methods(entry, config["methods"]) if "datasets" in entry else entry.get("methods", ())
+        methods = leaderboard_methods(entry, config["methods"]) if is_leaderboard(entry) else entry.get("methods", ())
         sizes = len(entry["datasets"]) if "datasets" in entry else len(entry.get("n", [0])) * len(entry["m"])
         runs = (len(methods) + swept) * sizes
         total += (runs := runs * -(-trials // entry.get("block", config["block"])))

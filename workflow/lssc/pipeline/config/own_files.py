@@ -15,8 +15,8 @@ from lssc.parts.registry import find
 
 ALL, FILE, TABLE = "all", "file", "table"
 COUNTED = "from a file, of a table or of all images"
-# Keys of an experiment on one dataset that a leaderboard cannot have.
-NOT_OF_LEADERBOARDS = ("dataset", "n", "m", "sweep", "held", "figures", "pictures", "compare")
+# Keys of an experiment on one dataset that one with `datasets` cannot have.
+NOT_WITH_DATASETS = ("dataset", "n", "m", "figures", "pictures", "compare")
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,8 @@ def open_problems(config: Mapping[str, Any]) -> list[str]:
     for id, entry in config["experiments"].items():
         at, missing = f"experiments.{id}", [key for key in ("dataset", "m") if key not in entry]
         if "datasets" in entry:
-            others = [key for key in NOT_OF_LEADERBOARDS if key in entry]
-            problems += [
-                f"{at}.{key}: not for a leaderboard, which has `datasets`; remove one of them" for key in others
-            ]
+            others = [key for key in NOT_WITH_DATASETS if key in entry]
+            problems += [f"{at}.{key}: not for an experiment with `datasets`; remove one of them" for key in others]
         elif missing:
             problems += [f"{at}.{key}: missing" for key in missing]
             continue

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lssc.errors import ConfigError
-from lssc.pipeline.config.checks import config_problems, leaderboard_methods, part_entries
+from lssc.pipeline.config.checks import config_problems, is_leaderboard, leaderboard_methods, part_entries
 from lssc.pipeline.config.own_files import fill_in, leave_out_all
 from lssc.pipeline.limits import LIMITS
 from lssc.pipeline.study.model import Collection, Dataset, Experiment, Grid, Method, Part, Study, Table
@@ -88,7 +88,7 @@ def _experiment(
     id: str, entry: Mapping[str, Any], config: Mapping[str, Any], methods: Mapping[str, Method]
 ) -> Experiment:
     sweep, overrides = entry.get("sweep", {}), entry.get("overrides", {})
-    names = leaderboard_methods(entry, config["methods"]) if "datasets" in entry else entry.get("methods", ())
+    names = leaderboard_methods(entry, config["methods"]) if is_leaderboard(entry) else entry.get("methods", ())
     chosen = [methods[name].overridden(overrides) for name in names]
     swept = [
         methods[name].overridden(overrides).with_setting(setting)
@@ -109,7 +109,7 @@ def _experiment(
         bool(sweep),
         entry.get("pictures"),
         tuple(entry.get("compare", ())),
-        "datasets" in entry,
+        is_leaderboard(entry),
         {key: entry[key] for key in LIMITS if key in entry},
     )
 

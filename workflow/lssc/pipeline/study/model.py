@@ -228,7 +228,7 @@ class Grid:
 class Experiment:
     """Grids of runs; `overrides` holds what differs by method: dataset, number of trials, parameters.
 
-    A leaderboard runs all its methods on several datasets, others on one.
+    A leaderboard runs all its methods on several datasets, a sweep may do so, others run on one.
     """
 
     id: str
@@ -259,6 +259,11 @@ class Experiment:
     @property
     def ms(self) -> tuple[int, ...]:
         return self.grids[0].ms
+
+    @property
+    def has_datasets(self) -> bool:
+        """Whether config names its datasets in a table of their own."""
+        return self.is_leaderboard or len(self.grids) > 1
 
     def trials_of(self, method: str) -> int:
         return self.overrides.get(method, {}).get("trials", self.trials)

@@ -37,7 +37,7 @@ def _size_problems(study: Study, experiment: Experiment) -> Iterator[str]:
     at = f"experiments.{experiment.id}"
     for method, id, n, m in experiment.sizes():
         dataset = study.datasets[id]
-        where = f"{at}.datasets.{id}" if experiment.is_leaderboard else at
+        where = f"{at}.datasets.{id}" if experiment.has_datasets else at
         wrong = _images_problems(study, dataset)
         yield from wrong
         if not wrong and (problem := _points_problem(study, dataset, n)):
