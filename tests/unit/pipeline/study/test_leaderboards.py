@@ -42,7 +42,8 @@ def test_leaderboard_may_name_its_methods(config):
 def test_sweep_on_several_datasets_chooses_one_setting_and_ranks_nothing(config):
     config["experiments"]["board"]["sweep"] = {"fsc": {"lam": [5, 10]}}
     planned = load(config).experiments["board"]
-    assert planned.is_sweep and not planned.is_leaderboard
+    assert planned.is_sweep
+    assert not planned.is_leaderboard
     runs = {(run.method.setting["lam"], run.dataset, run.n, run.m) for run in planned.runs()}
     assert runs == {(lam, *size) for lam in (5, 10) for size in (("plain", 30, 6), ("raw", 60, 9))}
     assert outline(load(config), "board")["size"].startswith("plain, raw, ")
@@ -129,7 +130,8 @@ def test_leaderboard_reports_no_data_that_parameters_were_chosen_on(paper_config
     board = load(leaderboard_config(paper_config)).experiments["leaderboard"]
     tuning = load(leaderboard_config(paper_config, "leaderboard_tuning")).experiments["leaderboard_tuning"]
     shared = {grid.dataset for grid in board.grids} & {grid.dataset for grid in tuning.grids}
-    assert shared == {"synthetic"} and board.stream != tuning.stream
+    assert shared == {"synthetic"}
+    assert board.stream != tuning.stream
 
 
 def test_expected_seconds_are_at_most_the_time_limit_of_all_trials(config):
