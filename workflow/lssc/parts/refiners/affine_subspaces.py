@@ -51,9 +51,8 @@ def refine_affine_subspaces(
 ) -> Clusters:
     """Minimise the sum over points of min_k |x - mu_k|^2 - |U_k'(x - mu_k)|^2, U_k (D x d) orthonormal.
 
-    1. On a sample of `max_points`, several starts: the labels given, then K-means on the spectral
-       `coordinates`; three rounds of fitting and moving each, in the first 200 principal coordinates. The start of
-       least distance goes on.
+    1. Several starts on a sample of `max_points`: the labels given, then K-means on the spectral `coordinates`; three
+       rounds of fitting and moving each, in 200 principal coordinates. The start of least distance goes on.
     2. d, shared by all clusters, is the mean number of eigenvalues of a cluster's covariance above a threshold times
        their mean. The `thresholds` fall, so that coarse subspaces settle before fine ones.
     3. All points go to the nearest subspace of the sample; then three rounds at the last threshold, in which
