@@ -9,6 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 from lssc.parts.registry import FOLDERS, find, names
 
+# Parts that run code of pynndescent and UMAP, which Numba compiles in every process: its cache cannot keep it.
+UNCACHED = {("method", "knn_spectral"), ("method", "umap_hdbscan")}
+
 
 def warm_up(kind: str, name: str) -> None:
     from lssc.kernels.compiled import notice
@@ -29,8 +32,9 @@ def compile_parts(parts: Iterable[tuple[str, str]]) -> None:
 
 
 def every_part() -> list[tuple[str, str]]:
-    """(kind, name) of every part."""
-    return [(kind, name) for kind in FOLDERS for name in names(kind)]
+    """(kind, name) of every part whose machine code is kept."""
+    parts = [(kind, name) for kind in FOLDERS for name in names(kind)]
+    return [part for part in parts if part not in UNCACHED]
 
 
 def main() -> None:
