@@ -291,13 +291,16 @@ def test_packs_own_claims(tmp_path, results, checkout, small_config, monkeypatch
     assert files["lssc-archive/source/own_claims.yaml"] == b"claims"
 
 
-def test_leaves_out_the_image_folder_where_there_are_sources(image_config):
-    image_config["images"]["tiny"]["folder"] = "/home/me"
-    config = joined_config({"seen": fragment(image_config, "seen")}, image_config)
-    assert "folder" not in config["images"]["tiny"]
-    image_config["images"]["tiny"]["sources"] = []
-    config = joined_config({"seen": fragment(image_config, "seen")}, image_config)
-    assert config["images"]["tiny"]["folder"] == "/home/me"
+@pytest.mark.parametrize(
+    ("section", "id", "experiment"), [("images", "tiny", "seen"), ("tables", "tiny_table", "tabled")]
+)
+def test_leaves_out_the_folder_of_images_or_a_table_where_there_are_sources(image_config, section, id, experiment):
+    image_config[section][id]["folder"] = "/home/me"
+    config = joined_config({experiment: fragment(image_config, experiment)}, image_config)
+    assert "folder" not in config[section][id]
+    image_config[section][id]["sources"] = []
+    config = joined_config({experiment: fragment(image_config, experiment)}, image_config)
+    assert config[section][id]["folder"] == "/home/me"
 
 
 def test_reports_uncommitted_changes_and_other_commits(tmp_path, results, checkout):
