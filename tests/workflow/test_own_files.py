@@ -19,7 +19,7 @@ CONFIG = {
     "seed": SEED,
     "run": ["own", "blind"],
     "datasets": {
-        "digits": {"generator": {"name": "file", "path": "digits.csv", "labels": "digit"}, "unit_norm": True},
+        "my_digits": {"generator": {"name": "file", "path": "digits.csv", "labels": "digit"}, "unit_norm": True},
         "unknown": {
             "generator": {"name": "file", "path": "digits.npy", "centre": True, "dim": 20},
             "n_clusters": 10,
@@ -28,7 +28,7 @@ CONFIG = {
     },
     "experiments": {
         "own": {
-            "dataset": "digits",
+            "dataset": "my_digits",
             "m": [M],
             "trials": 2,
             "methods": ["fsc_uniform", "fsc_nonuniform", "kmeans"],
