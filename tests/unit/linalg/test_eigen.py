@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from lssc.linalg import eigen
 from lssc.linalg.eigen import top_eigenpairs
 
 
@@ -38,3 +39,12 @@ def test_same_rng_gives_same_vectors(values):
     A, _ = symmetric(values)
     one, two = (top_eigenpairs(A.dot, len(A), 3, rng=np.random.default_rng(1))[1] for _ in range(2))
     np.testing.assert_array_equal(one, two)
+
+
+def test_converges_by_blocks_where_arpack_does_not(monkeypatch):
+    monkeypatch.setattr(eigen, "MAX_RESTARTS", 1)
+    values = np.concatenate([np.linspace(0, 0.98, 297), [0.998, 0.999, 1.0]])
+    A, _ = symmetric(values)
+    found, vectors = top_eigenpairs(A.dot, 300, 3, rng=np.random.default_rng(1))
+    assert_allclose(found, values[::-1][:3], atol=1e-8)
+    assert_allclose(A @ vectors, vectors * found, atol=1e-7)

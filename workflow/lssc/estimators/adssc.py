@@ -20,7 +20,7 @@ class ADSSC(SubspaceClustering):
     {parameters}
     eta1 : float, default=50.0
         Weight of ``|c|^2`` against the residual. The authors search 0.1 to 50.
-    eta2 : float, default=0.001
+    eta2 : float, default=0.01
         Weight of ``|A|^2``: the smaller, the fewer neighbours each point has. The authors search 0.0005 to 0.1.
     eta3 : float, default=0.0
         Weight of ``|c|_1``; 0 gives the codes in closed form, other values by the elastic net.
@@ -48,7 +48,7 @@ class ADSSC(SubspaceClustering):
         n_clusters: int | None = 8,
         *,
         eta1: float = 50.0,
-        eta2: float = 0.001,
+        eta2: float = 0.01,
         eta3: float = 0.0,
         n_nonzero: int = 100,
         max_clusters: int = 20,

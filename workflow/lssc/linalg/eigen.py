@@ -11,6 +11,8 @@ from lssc.types import Array
 Product = Callable[[Array], Array]
 # Largest entry of a residual A v - w v at which block iteration stops, and rounds of it at most.
 MAX_RESIDUAL, MAX_ROUNDS = 1e-9, 60
+# Restarts of ARPACK: more are needed only if many eigenvalues are nearly equal.
+MAX_RESTARTS = 2000
 # Steps of the Krylov iteration in one round.
 STEPS_PER_ROUND = 12
 
@@ -20,16 +22,20 @@ def top_eigenpairs(product: Product, n: int, k: int, *, rng: np.random.Generator
 
     ARPACK, unless a few products from a random start already span an invariant subspace. This happens if many
     eigenvalues are equal; there ARPACK restarts from its own random numbers, which differ from call to call, and may
-    miss copies of an eigenvalue. Block iteration does not.
+    miss copies of an eigenvalue. Block iteration does not. It also serves where ARPACK does not converge.
     """
-    from scipy.sparse.linalg import LinearOperator, eigsh
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     size = min(n, max(4 * k, 32))
     start = _orthonormal(rng.standard_normal((n, 1)))
     basis, _ = _krylov(product, start, size)
     if basis.shape[1] < size or size == n:
         return _by_blocks(product, n, k, rng)
-    values, vectors = eigsh(LinearOperator((n, n), matvec=product), k=k, which="LA", v0=start[:, 0], ncv=size)
+    try:
+        A = LinearOperator((n, n), matvec=product)
+        values, vectors = eigsh(A, k=k, which="LA", v0=start[:, 0], ncv=size, maxiter=MAX_RESTARTS)
+    except ArpackNoConvergence:
+        return _by_blocks(product, n, k, rng)
     order = np.argsort(-values)
     return values[order], vectors[:, order]
 
