@@ -142,3 +142,14 @@ def test_every_rule_requests_its_resources():
     requesting = re.findall(r'\*\*requests\("(\w+)"', rules)
     assert set(RULES) <= set(requesting)
     assert len(requesting) == len(re.findall(r"^ +shell:", rules, re.MULTILINE))
+
+
+def test_k_fsc_is_expected_to_take_less_time_with_batches_or_landmarks(small_config):
+    variants = ("full", "minibatch", "landmarks")
+    small_config["methods"] = {v: {"label": v, "method": {"name": "kfsc", "variant": v}} for v in variants}
+    grid = {**small_config["experiments"]["grid"], "methods": list(variants), "n": [60_000]}
+    small_config["experiments"] = {"grid": {key: value for key, value in grid.items() if key != "overrides"}}
+    study = load(small_config)
+    spent = {run.method.id: seconds(study, "apply_method", run.wildcards) for run in study.experiments["grid"].runs()}
+    assert spent["minibatch"] < spent["full"] / 5
+    assert spent["landmarks"] < spent["full"] / 5

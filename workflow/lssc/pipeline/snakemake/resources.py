@@ -82,6 +82,12 @@ def _kfsc_atoms(z: Sizes) -> float:
     return z.K * min(z.params["dim"], max(1, z.D // 2))
 
 
+def _kfsc_bytes(z: Sizes) -> float:
+    """Points at unit norm, codes in few blocks of each, products of atoms; the search for landmarks."""
+    search = 300 * MIB if z.params["variant"] == "landmarks" else 0
+    return search + 8 * z.n * (2 * z.D + 0.5 * _kfsc_atoms(z)) + 48 * _kfsc_atoms(z) ** 2
+
+
 def _kfsc_seconds(z: Sizes) -> float:
     """Starts of K-means, landmarks among five times as many points, then rounds, or passes of five steps."""
     variant, centres = z.params["variant"], min(z.n, z.params["landmarks"] * z.K)
@@ -150,8 +156,7 @@ PARTS = {
     "gmm": MIXTURE,
     "knn_spectral": NEIGHBOURS,
     "umap_hdbscan": UMAP,
-    # A point has codes in few blocks; the others have none.
-    "kfsc": Cost(lambda z: 8 * z.n * (z.D + 0.5 * _kfsc_atoms(z)) + 48 * _kfsc_atoms(z) ** 2, _kfsc_seconds),
+    "kfsc": Cost(_kfsc_bytes, _kfsc_seconds),
 }
 # A value of a parameter that puts a part into another class.
 SWITCHES = {
