@@ -18,6 +18,8 @@ from lssc.kernels.vectors import PAD, dot, index_of_largest_magnitude32
 TARGET_CANDIDATES, MAX_THRESHOLD = 48, 0.98
 # Violations of |r_j| <= mu, relative to mu: up to the first it is rounding; beyond the second a code counts as failed.
 ROUNDING, MAX_VIOLATION = 1e-9, 1e-6
+# Violations of at least this share of the worst one are large.
+LARGE_SHARE = 0.6
 # Steps of iterative refinement of the coefficients at the end of a path.
 MAX_REFINEMENTS = 3
 # Relative rounding error of single precision.
@@ -51,9 +53,10 @@ def choose_candidates(q, limit, dictionary, work):
 
 
 @_inlined
-def solve_point(x, q, dictionary, own, top, mu, n, work):
+def solve_point(x, q, dictionary, own, top, mu, n, work, many=False):
     """Solve the lasso of x from the n candidates in `work`; `top` is max|q|, `own` a landmark to leave out or -1.
 
+    With `many`, a check is followed by all large violations that it found: quicker for codes of many landmarks.
     Returns how many landmarks the code uses and whether it is optimal; work.active and work.weight hold the code.
     """
     zero, no_lead = np.int64(0), np.int64(-1)
@@ -69,6 +72,8 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
             _add_candidate(worst, r, dictionary, n, k, work)
             n += 1
             k = follow_path(dictionary, work, n, k, mu, mu, n - 1, excess)
+            if many and k >= 0:
+                n, k = _add_violations(x, q, dictionary, mu, mu + LARGE_SHARE * excess, n, k, work)
         elif not with_all:
             with_all = True
             n = choose_candidates(q, 0.0, dictionary, work)
@@ -78,6 +83,23 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
         else:
             # Every landmark was a candidate: a small violation belongs to one that depends on the active ones.
             return max(k, 0), k >= 0 and excess <= MAX_VIOLATION * mu
+
+
+@_inlined
+def _add_violations(x, q, dictionary, mu, limit, n, k, work):
+    """Let landmarks that exceeded the limit in the last check join one by one, if they still do. Returns n and k."""
+    for j in range(len(q)):
+        if abs(work.residual32[j]) > limit and not _is_candidate(j, n, work):
+            if len(dictionary.gram32) == 0:
+                _compute_remainder(x, dictionary, k, work)
+            r = _compute_residual(j, q, dictionary, k, work)
+            if abs(r) > limit:
+                _add_candidate(j, r, dictionary, n, k, work)
+                n += 1
+                k = follow_path(dictionary, work, n, k, mu, mu, n - 1, abs(r) - mu)
+                if k < 0:
+                    break
+    return n, k
 
 
 @_inlined
