@@ -63,9 +63,8 @@ def test_kmeans_passes_are_those_of_lloyd(X):
     labels = cdist(X, before.points).argmin(axis=1)
     assert_allclose(after.points, [X[labels == k].mean(axis=0) for k in range(6)], atol=1e-12)
     assert after.info["n_iter"] == 2
-    assert not after.info["converged"]
     ended = select_kmeans(X, 6, centres=True, batches=False, max_iter=100, rng=np.random.default_rng(3))
-    assert ended.info["converged"]
+    assert 2 < ended.info["n_iter"] < 100
     nearest = cdist(X, ended.points).argmin(axis=1)
     assert_allclose(ended.points, [X[nearest == k].mean(axis=0) for k in range(6)], atol=1e-12)
 

@@ -76,4 +76,5 @@ def _by_passes(X: Array, m: int, *, max_iter: int, rng: np.random.Generator) -> 
         counts = np.bincount(labels, minlength=m)
         used = counts > 0
         centres[used] = (members.T @ X)[used] / counts[used, None]
-    return centres, {"n_iter": n_iter, "converged": not changed}
+    # Landmarks need no converged centres: five passes are the method, not a failure.
+    return centres, {"n_iter": n_iter}
