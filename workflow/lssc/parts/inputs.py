@@ -111,7 +111,7 @@ def check_points(call: Call, name: str, value: Any) -> Array | Rows:
 def check_landmarks(call: Call, name: str, value: Any) -> LandmarkArray:
     """Different rows of X, all of them in order if the part needs every point as a landmark; or points of their own."""
     # The annotation says whether the part takes points.
-    if call.part.hints[name] == LandmarkArray and getattr(value, "ndim", 1) == 2:
+    if call.part.hints.get(name) == LandmarkArray and getattr(value, "ndim", 1) == 2:
         return check_landmark_points(call, name, value)
     indices = as_whole_numbers(call, name, value, f"row numbers from 0 to {call.n - 1}")
     call.m = len(indices)
