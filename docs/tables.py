@@ -37,7 +37,7 @@ CONFIG = DOCS.parent / "config" / "config.yaml"
 DOCUMENTS = (
     DOCS.parent / "README.md",
     *(DOCS / name for name in ("results.md", "deviations.md", "claims.md", "decisions.md")),
-    *(DOCS / "guide" / name for name in ("choosing.md", "large_data.md")),
+    *(DOCS / "guide" / name for name in ("choosing.md", "large_data.md", "which_method.md")),
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
@@ -79,6 +79,8 @@ def table(kind: str, words: list[str]) -> str:
         "claims": claims,
         "decisions": decisions,
     }
+    if kind in ("overview", "winners", "boards") and not (DOCS / "results" / words[0]).is_dir():
+        return f"No run is kept yet: `make {words[0]}`, then `make keep RESULTS=results/{words[0]}`.\n"
     return makers[kind](*words)
 
 
@@ -215,7 +217,7 @@ def overview(name: str) -> str:
         values = (by_method[id][row["method"]] for id in datasets)
         cells = [without_zero(float(value)) if value else "–" for value in values]
         rows.append([row["label"], row["parameters"], f"{float(row['mean_rank']):.1f}", *cells])
-    return markdown(rows)
+    return f"\n![Mean rank of every method](../figures/{name}/ranks.png)\n\n{markdown(rows)}\n"
 
 
 def winners(name: str) -> str:

@@ -178,10 +178,17 @@ def kept_leaderboard(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("kept_leaderboard")
 def test_overview_of_a_leaderboard_shows_stopped_methods_by_a_dash():
-    assert tables.overview("board").splitlines()[2:] == [
+    text = tables.overview("board")
+    assert "(../figures/board/ranks.png)" in text
+    assert text.strip().splitlines()[-2:] == [
         "| FSC | tuned | 1.0 | .900 | .900 |",
         "| OMP | published | 2.0 | – | .500 |",
     ]
+
+
+def test_leaderboard_that_was_never_kept_says_how_to_make_it():
+    text = tables.filled("<!-- winners nowhere -->\nold\n<!-- end -->")
+    assert "make keep RESULTS=results/nowhere" in text
 
 
 @pytest.mark.usefixtures("kept_leaderboard")
