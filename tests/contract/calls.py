@@ -56,7 +56,8 @@ def second_argument(part, n, n_clusters):
     """What a part takes beside its points or codes."""
     if part.kind == "selector":
         return [len(landmarks_for(part, n))]
-    return {"coder": [landmarks_for(part, n)], "refiner": [np.arange(n) % n_clusters]}.get(part.kind, [])
+    others = {"source": [["points.csv"]], "coder": [landmarks_for(part, n)], "refiner": [np.arange(n) % n_clusters]}
+    return others.get(part.kind, [])
 
 
 def run(part, X, *more, n=N, n_clusters=K, **params):

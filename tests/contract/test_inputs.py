@@ -91,8 +91,8 @@ BAD = {
 
 
 def test_every_kind_with_input_has_checks():
-    assert {*CHECKS, "source"} == set(FOLDERS)
-    assert set(STEPS) == {*FOLDERS} - {"source", "dataset", "features"}
+    assert {*CHECKS, "source", "reader"} == set(FOLDERS)
+    assert set(STEPS) == {*FOLDERS} - {"source", "reader", "dataset", "features"}
 
 
 @every(*STEPS)
@@ -344,7 +344,7 @@ def test_refuses_bad_images(part, case):
 
 @every("features")
 def test_gives_the_same_for_every_kind_of_images(part):
-    images = generator(3).integers(256, size=(2, 16, 16), dtype=np.uint8)
+    images = generator(3).integers(256, size=(2, 18, 16), dtype=np.uint8)
     expected = part(images, **PARAMS.get(part.name, {}))
     for same in (images.tolist(), images.astype(np.int64), np.asfortranarray(images), read_only(images.copy())):
         assert_array_equal(part(same, **PARAMS.get(part.name, {})), expected)

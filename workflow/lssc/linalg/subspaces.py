@@ -173,9 +173,8 @@ class CentredRows:
     def __getitem__(self, rows: slice | np.ndarray) -> Array:
         points = self.X[rows]
         centred = np.empty(points.shape, dtype=np.float32)
-        # Subtracted in double precision, without an array of it.
-        np.subtract(points, self.shift, out=centred, casting="same_kind")
-        centred *= np.float32(1 / self.scale)
+        # Scaled in double precision: large numbers overflow in single.
+        np.multiply(points - self.shift, 1 / self.scale, out=centred, casting="same_kind")
         return centred
 
     def restored(self, subspaces: Subspaces) -> Subspaces:
