@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lssc.pipeline.limits import cpu_limit, limit_reached
+from lssc.errors import InputError
+from lssc.pipeline.limits import cpu_limit, limit_reached, refusing
 
 
 def spin():
@@ -78,3 +79,14 @@ def test_other_signals_are_failures():
     with pytest.raises(SystemExit) as ended:
         limit_reached(lambda: signal.raise_signal(signal.SIGKILL), OUT)
     assert ended.value.code == 128 + signal.SIGKILL
+
+
+@pytest.mark.parametrize("error", [InputError("eta is too large"), np.linalg.LinAlgError("singular")])
+def test_part_that_cannot_work_with_its_points_is_recorded_as_refused(error):
+    def refuse():
+        with refusing(True):
+            raise error
+
+    assert limit_reached(refuse, OUT) == "refused"
+    with pytest.raises(type(error)), refusing(False):
+        raise error

@@ -117,6 +117,12 @@ def test_cells_show_the_limit_of_a_stopped_method(tmp_path):
     assert {len(row) for row in cells} == {len(HEADS)}
 
 
+def test_cells_show_a_limit_of_memory_and_a_refusal_in_their_columns():
+    empty = dict.fromkeys(("parameters", "front", "accuracy_std"), "") | {"rank": "2", "label": "A"}
+    assert board_cells([{**empty, "stopped": "8,000 MB"}])[0][-2:] == ["–", "> 8,000"]
+    assert board_cells([{**empty, "stopped": "refused"}])[0][-2:] == ["refused", "–"]
+
+
 def test_figure_lists_methods_from_best_to_worst_and_stopped_ones_last():
     figure = plot_board(board(scores(one=["slow"]), SPEC), SPEC)
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]

@@ -1,4 +1,7 @@
-"""Limits on the CPU seconds and the memory of a part, kept by the system: compiled code heeds nothing else."""
+"""Limits on the CPU seconds and the memory of a part, kept by the system: compiled code heeds nothing else.
+
+Under limits, a part that cannot work with its points is recorded like one that was stopped: other methods go on.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,24 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lssc.errors import exit_with_message
+from numpy.linalg import LinAlgError
+
+from lssc.errors import InputError, exit_with_message
 
 # Keys of an experiment that limit what a method may take for a trial, and their units.
 LIMITS = {"time_limit": "CPU s", "memory_limit": "MB"}
-# Exit code of a child process that was refused memory.
-OUT_OF_MEMORY = 77
-# Exit code of a child process -> the limit that stopped it.
-STOPPED = {0: None, -signal.SIGXCPU: "time_limit", OUT_OF_MEMORY: "memory_limit"}
+# Exit codes of a child process that was refused memory, and whose part cannot work with its input.
+OUT_OF_MEMORY, REFUSED = 77, 78
+# Exit code of a child process -> why it made nothing.
+STOPPED = {0: None, -signal.SIGXCPU: "time_limit", OUT_OF_MEMORY: "memory_limit", REFUSED: "refused"}
 MB = 10**6
 
 
 def limit_reached(work: Callable[[], None], out: Path, megabytes: int | None = None) -> str | None:
-    """Make `out` in a child process. The key of the limit that stopped it, `time_limit` or `memory_limit`, or None.
+    """Make `out` in a child process. Why it was not made: `time_limit`, `memory_limit`, `refused`, or None.
 
-    `cpu_limit` sets the first; `megabytes` is what the process may reserve, from its start on. Any other failure of the
-    child ends this process, too.
+    `cpu_limit` sets the first; `megabytes` is what the process may reserve, from its start on; `refusing` reports the
+    third. Any other failure of the child ends this process, too.
     """
     # Forked: what is imported is shared. Nothing has started threads yet.
     child = multiprocessing.get_context("fork").Process(target=_work_within, args=(work, out, megabytes))
@@ -54,6 +59,18 @@ def _work_within(work: Callable[[], None], out: Path, megabytes: int | None) -> 
             if megabytes:
                 sys.exit(OUT_OF_MEMORY)
             raise
+
+
+@contextlib.contextmanager
+def refusing(limited: bool) -> Iterator[None]:
+    """If limited, end this process when a part says that it cannot work with its input; the log has its reason."""
+    try:
+        yield
+    except (InputError, LinAlgError) as error:
+        if not limited:
+            raise
+        print(f"refused: {error}", file=sys.stderr, flush=True)
+        sys.exit(REFUSED)
 
 
 @contextlib.contextmanager

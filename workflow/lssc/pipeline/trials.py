@@ -23,7 +23,7 @@ from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
 from lssc.parts.results import require_result
 from lssc.parts.seeding import rng_for
-from lssc.pipeline.limits import LIMITS, cpu_limit, limit_reached
+from lssc.pipeline.limits import LIMITS, cpu_limit, limit_reached, refusing
 from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
@@ -53,7 +53,7 @@ class Trial:
         """Run the trial's part with its parameters: its result, checked, and the time and memory it took."""
         n_clusters = self.recipe["n_clusters"]
         supplied = {"n_clusters": n_clusters, "threads": self.threads, **supplied}
-        with cpu_limit(self.seconds_left):
+        with refusing(not LIMITS.keys().isdisjoint(self.recipe)), cpu_limit(self.seconds_left):
             result, spent = timed(self.part, *args, **supplied, **self.recipe["part"]["params"])
         require_result(self.part, result, n=self.n, m=m, n_clusters=n_clusters)
         return result, spent
@@ -71,7 +71,7 @@ class Trial:
 
     @property
     def stopped(self) -> str | None:
-        """The limit that stopped an earlier step, such as `200 CPU s`; None if none was stopped."""
+        """What stopped an earlier step, such as `200 CPU s`; None if none was stopped."""
         return next((limit for name in self.inputs if (limit := self.facts(name).get("stopped"))), None)
 
     def array(self, name: str, array: str, **expected: int) -> np.ndarray:
@@ -133,18 +133,19 @@ def run_stage(compute: Compute, *, reuse: bool = True) -> None:
             make()
             return
         if key := limit_reached(make, args.out, args.recipe.get("memory_limit")):
-            write_stopped(args.out, args.recipe, args.code, f"{args.recipe[key]:,} {LIMITS[key]}")
+            reason = f"{args.recipe[key]:,} {LIMITS[key]}" if key in LIMITS else key
+            write_stopped(args.out, args.recipe, args.code, reason)
 
 
-def write_stopped(out: Path, recipe: Mapping[str, Any], code: str, limit: str) -> None:
-    """The artifact of a block in which a trial reached a limit, such as `200 CPU s`: none of its trials has arrays.
+def write_stopped(out: Path, recipe: Mapping[str, Any], code: str, reason: str) -> None:
+    """The artifact of a block in which a trial was stopped, by `200 CPU s` or `refused`: none of its trials has arrays.
 
     Their facts have no key, so that no other block takes them over.
     """
     with writing(out, recipe, code) as writer:
         for number in Block.parse(recipe["block"]).trials:
-            writer.add(number, Record({}, {"recipe": recipe, "trial": number, "stopped": limit}))
-    print(f"stopped: more than {limit}", file=sys.stderr)
+            writer.add(number, Record({}, {"recipe": recipe, "trial": number, "stopped": reason}))
+    print(f"stopped: {reason}", file=sys.stderr)
 
 
 def stage_parser() -> argparse.ArgumentParser:

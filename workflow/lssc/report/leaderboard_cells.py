@@ -18,11 +18,16 @@ def _name(row: Mapping[str, str]) -> str:
 
 def _measured(row: Mapping[str, str]) -> list[str]:
     if row["stopped"]:
-        number, unit = row["stopped"].split(maxsplit=1)
-        return ["–", "–", "–", *((f"> {number}", "–") if unit == "CPU s" else ("–", f"> {number}"))]
+        text = stop_text(row["stopped"]).removesuffix(" CPU s")
+        return ["–", "–", "–", *(("–", text.removesuffix(" MB")) if text.endswith(" MB") else (text, "–"))]
     accuracy, nmi, ari = (f"{float(row[key]):.3f}" for key in ("accuracy", "nmi", "ari"))
     spread = f" ± {float(row['accuracy_std']):.3f}" if row["accuracy_std"] else ""
     return [accuracy + spread, nmi, ari, format_seconds(float(row["cpu_seconds"])), f"{float(row['peak_mb']):,.0f}"]
+
+
+def stop_text(stopped: str) -> str:
+    """`> 200 CPU s`, or `refused`."""
+    return stopped if stopped == "refused" else f"> {stopped}"
 
 
 def format_seconds(seconds: float) -> str:

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lssc.report.leaderboard import Ranks
+from lssc.report.leaderboard_cells import stop_text
 from lssc.report.style import NAMES, as_text, colour, marker, set_style
 
 GREY = "#8a8f96"
@@ -33,7 +34,7 @@ def plot_board(table: pd.DataFrame, spec: Mapping[str, Any]) -> Figure:
     for row in done.itertuples():
         _draw_method(axes, row, spec)
     for row in stopped.itertuples():
-        label = as_text(f"{row.label} (> {row.stopped})")
+        label = as_text(f"{row.label} ({stop_text(row.stopped)})")
         axes.plot([], [], linestyle="", label=label, **_look(row.method, spec) | {"alpha": 0.35})
     _time_axis(axes)
     axes.set(xlabel=NAMES["cpu_seconds"], ylabel=NAMES["accuracy"])

@@ -34,8 +34,8 @@ MOST_UNCODED = 0.01
 def score_rows(experiment: str, runs: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """One row per run and trial, in the order of the runs, which are those of the experiment's description.
 
-    If the true labels of some points are not known, all rows have the columns of `WITHOUT_TRUTH`. If a time limit
-    stopped some runs, all rows have the column `stopped`: the limit, or nothing.
+    If the true labels of some points are not known, all rows have the columns of `WITHOUT_TRUTH`. If some runs were
+    stopped, all rows have the column `stopped`: the limit, `refused` or nothing.
     """
     rows, labellings = [], Labellings()
     for run in runs:
@@ -61,7 +61,7 @@ def _row(experiment: str, run: Mapping[str, Any], trial: int, values: Mapping[st
         "trial": trial,
         **{key: run[key] for key in ("method", "label", "full_data")},
         **({"setting": json.dumps(run["setting"])} if "setting" in run else {}),
-        # A run that its time limit stopped has no scores.
+        # A run that was stopped has no scores.
         **{key: None if "stopped" in values else _rounded(key, values[key]) for key in COLUMNS},
         **{key: values[key] for key in ("stopped",) if key in values},
     }
