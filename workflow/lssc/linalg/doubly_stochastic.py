@@ -13,6 +13,7 @@ its equations are solved by conjugate gradients. eta falls in stages from a valu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 from scipy import sparse
@@ -146,7 +147,9 @@ def _newton_step(point: _Point) -> Array:
     H, scale = (LinearOperator((2 * n, 2 * n), matvec=f) for f in (product, lambda x: x.ravel() / diagonal))
     # Looser far from the solution: such steps only find the entries that are positive.
     tol = min(1e-2, point.error)
-    return cg(H, -point.gradient, rtol=tol, maxiter=MAX_GRADIENTS, M=scale)[0]
+    # SciPy before 1.12 calls it tol.
+    name = "rtol" if "rtol" in signature(cg).parameters else "tol"
+    return cg(H, -point.gradient, **{name: tol}, atol=0.0, maxiter=MAX_GRADIENTS, M=scale)[0]
 
 
 def _entries(point: _Point) -> sparse.csr_matrix:

@@ -47,12 +47,14 @@ def fit_subspaces(moments: Moments, threshold: float, *, dtype: type = np.float6
     from scipy.linalg import eigh
 
     K, D = moments.sums.shape
+    # Divide and conquer is the fastest; SciPy 1.11 cannot do it on one number.
+    driver = "evd" if D > 1 else "ev"
     counts = np.maximum(moments.counts, 1)
     means = moments.sums / counts[:, None]
     variances, axes = np.zeros((K, D)), np.zeros((K, D, D))
     for k in range(K):
         covariance = moments.squares[k] / counts[k] - np.outer(means[k], means[k])
-        values, vectors = eigh(covariance.astype(dtype, copy=False), driver="evd", overwrite_a=True)
+        values, vectors = eigh(covariance.astype(dtype, copy=False), driver=driver, overwrite_a=True)
         variances[k], axes[k] = np.maximum(values[::-1], 0), vectors[:, ::-1]
     above = variances > threshold * variances.mean(axis=1, keepdims=True)
     filled = moments.counts > 1
