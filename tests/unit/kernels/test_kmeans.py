@@ -36,7 +36,7 @@ def test_inertia_is_as_low_as_that_of_scikit_learn(n, K, D, seed):
 def test_converges_to_nearest_centres_and_means():
     X = blobs(3000, 6, 4, 0)
     columns, centres, labels = np.ascontiguousarray(X.T), X[:6].copy(), np.empty(len(X))
-    cost, _, converged = kernel.refine_centres(columns, centres, labels, 0.0, 300)
+    cost, _, converged = kernel.refine_centres(columns, centres, labels, 0.0, 300, False)
     distances = ((X[:, None] - centres) ** 2).sum(axis=2)
     assert converged
     assert_array_equal(labels, distances.argmin(axis=1))
@@ -95,5 +95,5 @@ def test_restarts_come_from_the_rng_and_the_best_is_kept():
 
 def test_centre_of_an_empty_cluster_stays():
     centres = np.array([[0.0], [1.0], [50.0]])
-    kernel.refine_centres(np.array([[0.0, 0.2, 1.0, 1.2]]), centres, np.empty(4), 0.0, 10)
+    kernel.refine_centres(np.array([[0.0, 0.2, 1.0, 1.2]]), centres, np.empty(4), 0.0, 10, False)
     np.testing.assert_allclose(centres.ravel(), [0.1, 1.1, 50.0])

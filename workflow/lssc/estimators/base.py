@@ -42,6 +42,9 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     # For subclasses that have the parameters lam or n_landmarks.
     _rule: Rule
 
+    # The parameter that weighs the residual: if it is small, points have no code.
+    _residual_weight = "lam"
+
     def __init__(
         self,
         n_clusters: int | None,
@@ -179,7 +182,8 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
         uncoded = int((np.diff(codes.matrix.indptr) == 0).sum())
         if uncoded > MAX_UNCODED_SHARE * len(points):
-            warnings.warn(f"{uncoded} of {len(points)} points have no code; use a larger lam", UncodedPointsWarning, 4)
+            remedy = f"use a larger {self._residual_weight}"
+            warnings.warn(f"{uncoded} of {len(points)} points have no code; {remedy}", UncodedPointsWarning, 4)
         return codes
 
     def _embed(self, codes: sparse.csr_matrix, landmarks: Landmarks) -> Embedding:

@@ -45,6 +45,8 @@ class EnSC(SubspaceClustering):
     [50, 50, 50]
     """
 
+    _residual_weight = "gamma"
+
     def __init__(
         self,
         n_clusters: int | None = 8,

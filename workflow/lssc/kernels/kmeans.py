@@ -50,11 +50,12 @@ def _update_nearest(X, centre, nearest):
 
 
 @_kernel
-def refine_centres(X, centres, labels, tolerance, max_iter):
+def refine_centres(X, centres, labels, tolerance, max_iter, unit_length):
     """Alternate labels (n) and centres (K x D), in place, until no label changes or the centres move by `tolerance`.
 
     Returns the sum over points of |c|^2 - 2 x'c, the number of iterations and whether they converged. `tolerance`
-    bounds the sum of the squared moves.
+    bounds the sum of the squared moves. With `unit_length`, points and centres have unit length: centres take the
+    directions of their clusters' sums.
     """
     K, D = centres.shape
     sums, counts = np.zeros((K, D)), np.zeros(K, dtype=np.int64)
@@ -63,25 +64,9 @@ def refine_centres(X, centres, labels, tolerance, max_iter):
     while not done and iteration < max_iter:
         iteration += 1
         changed = _assign_labels(X, centres, labels, sums, counts)[0]
-        moved = _move_centres(centres, sums, counts)
+        moved = _turn_centres(centres, sums) if unit_length else _move_centres(centres, sums, counts)
         done = changed == 0 or moved <= tolerance
     # Labels of the final centres.
-    cost = _assign_labels(X, centres, labels, sums, counts)[1]
-    return cost, iteration, done
-
-
-@_kernel
-def refine_directions(X, centres, labels, tolerance, max_iter):
-    """The same with centres at unit length, in the directions of their clusters' sums; points have unit length, too."""
-    K, D = centres.shape
-    sums, counts = np.zeros((K, D)), np.zeros(K, dtype=np.int64)
-    labels[:] = -1
-    iteration, done = 0, False
-    while not done and iteration < max_iter:
-        iteration += 1
-        changed = _assign_labels(X, centres, labels, sums, counts)[0]
-        moved = _turn_centres(centres, sums)
-        done = changed == 0 or moved <= tolerance
     cost = _assign_labels(X, centres, labels, sums, counts)[1]
     return cost, iteration, done
 

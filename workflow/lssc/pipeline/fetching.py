@@ -14,9 +14,9 @@ Content = TypeVar("Content")
 
 
 def fetch_files(
-    recipe: Mapping[str, Any], files: Sequence[str], scratch: Path, use: Callable[[Path], Content], what: str
+    recipe: Mapping[str, Any], kind: str, files: Sequence[str], scratch: Path, use: Callable[[Path], Content]
 ) -> tuple[str, Content]:
-    """Where files came from, and what `use` made of the folder that holds them.
+    """Where the files of `images` or a `table` came from, and what `use` made of the folder that holds them.
 
     A folder named in config comes first and alone. InputError with every reason if no source gives usable files.
     """
@@ -31,7 +31,7 @@ def fetch_files(
             return label, use(folder)
         except InputError as error:
             reasons.append(f"{label}: {str(error).replace(f'{folder}: ', '')}")
-    kind, id = what.split()
+    id = recipe[kind]
     raise InputError(
         f"no source gave the files of {kind} {id!r} ({'; '.join(reasons) or 'config names none'}). "
         f"Put {', '.join(files)} (plain or .gz) into a folder and name it in config as "

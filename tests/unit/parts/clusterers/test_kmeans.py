@@ -23,7 +23,7 @@ SQUARES = 20.0
 def test_first_of_tied_restarts_wins(costs, winner, monkeypatch):
     number = iter(range(len(costs)))
 
-    def refine(points, centres, labels, tolerance, max_iter):
+    def refine(points, centres, labels, tolerance, max_iter, unit_length):
         labels[:] = i = next(number)
         return costs[i], 1, True
 

@@ -42,5 +42,5 @@ def test_rows_have_unit_length(codes):
 
 
 def test_needs_codes_by_all_points(codes):
-    with pytest.raises(ValueError, match="codes are 60 x 20; doubly_stochastic needs selector 'all'"):
+    with pytest.raises(ValueError, match="codes are 60 x 20; embedder 'doubly_stochastic' needs selector 'all'"):
         embed(sparse.csr_matrix(codes[:, :20]))

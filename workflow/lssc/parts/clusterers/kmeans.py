@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -34,25 +33,23 @@ def cluster_kmeans(
 
     The first of tied starts wins.
     """
-    # Imported on use: Numba takes half a second to load.
-    from lssc.kernels.kmeans import refine_centres
-
     # Points as columns, as the kernel takes them. Centre first, to avoid cancellation.
     X = np.array(vectors.T, order="C")
     mean = X.mean(axis=1, keepdims=True)
     X -= mean
-    clusters = best_of_starts(refine_centres, X, n_clusters, n_init=n_init, max_iter=max_iter, rng=rng)
+    clusters = best_of_starts(X, n_clusters, n_init=n_init, max_iter=max_iter, rng=rng)
     return Clusters(clusters.labels, clusters.info, clusters.centres + mean.T)
 
 
 def best_of_starts(
-    refine: Callable[..., Any], X: Array, n_clusters: int, *, n_init: int, max_iter: int, rng: np.random.Generator
+    X: Array, n_clusters: int, *, n_init: int, max_iter: int, unit_length: bool = False, rng: np.random.Generator
 ) -> Clusters:
-    """The start of least cost, among `n_init` that k-means++ draws and `refine`, a kernel, improves.
+    """The clusters of least cost from `n_init` starts by k-means++; X (D x n) has points as columns.
 
-    X (D x n) has points as columns.
+    With `unit_length` the centres have unit length, as the points must.
     """
-    from lssc.kernels.kmeans import seed_centres
+    # Imported on use: Numba takes half a second to load.
+    from lssc.kernels.kmeans import refine_centres, seed_centres
 
     squares = float(np.vdot(X, X))
     tolerance = MAX_SQUARED_MOVE * squares / X.size
@@ -60,7 +57,7 @@ def best_of_starts(
     for draws in rng.random((n_init, n_clusters)):
         centres = np.empty((n_clusters, len(X)))
         seed_centres(X, draws, centres)
-        cost, n_iter, converged = refine(X, centres, labels, tolerance, max_iter)
+        cost, n_iter, converged = refine_centres(X, centres, labels, tolerance, max_iter, unit_length)
         if cost < best - TIED_SHARE * squares:
             best, result = cost, (labels.astype(np.int64), centres, int(n_iter), bool(converged))
     best_labels, best_centres, n_iter, converged = result

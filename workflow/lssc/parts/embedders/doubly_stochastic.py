@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 from scipy import sparse
 
+from lssc.errors import InputError
 from lssc.linalg.doubly_stochastic import TOLERANCE, make_doubly_stochastic
 from lssc.linalg.scaling import unit_rows
 from lssc.linalg.spectral import spectral_embedding
@@ -37,7 +38,7 @@ def embed_doubly_stochastic(
     """
     if codes.shape[0] != codes.shape[1]:
         size = f"{codes.shape[0]} x {codes.shape[1]}"
-        raise ValueError(f"codes are {size}; doubly_stochastic needs selector 'all' (n x n codes)")
+        raise InputError(f"codes are {size}; embedder 'doubly_stochastic' needs selector 'all' (n x n codes)")
     result = make_doubly_stochastic(_sizes(codes), eta)
     W = sparse.csr_matrix(result.matrix + result.matrix.T) / 2
     embedding = spectral_embedding(W, n_clusters, rng=rng)

@@ -15,6 +15,7 @@ from lssc.linalg.scaling import unit_rows
 from lssc.parts.methods.spherical_kmeans import cluster_directions
 from lssc.parts.params import Above, AtLeast, AtMost
 from lssc.parts.registry import component
+from lssc.parts.sampling import draw_sample
 from lssc.parts.selectors.kmeans import select_kmeans
 from lssc.types import Array, Clusters, IndexArray, Rows, fits_in_memory
 
@@ -97,8 +98,7 @@ def _centres(points: Rows, m: int, rng: np.random.Generator) -> Array:
 
 def _start(points: Rows, n_clusters: int, dim: int, n_init: int, rng: np.random.Generator) -> Atoms:
     """Atoms from the points nearest to the centres of spherical K-means, the best of `n_init` starts on a sample."""
-    n = len(points)
-    sample = points[0:n] if n <= START_POINTS else points[np.sort(rng.choice(n, START_POINTS, replace=False))]
+    sample, _ = draw_sample(points, START_POINTS, rng=rng)
     return start_atoms(sample, cluster_directions(sample, n_clusters=n_clusters, n_init=n_init, rng=rng).centres, dim)
 
 

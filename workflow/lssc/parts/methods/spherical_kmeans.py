@@ -31,8 +31,5 @@ def cluster_directions(
     The best of `n_init` starts of up to `max_iter` iterations. `inertia` is the sum of |x - c|^2 = 2 - 2 x'c. A zero
     row has no direction; any centre is equally near. Cost: n K D per iteration; memory: a copy of X.
     """
-    # Imported on use: Numba takes half a second to load.
-    from lssc.kernels.kmeans import refine_directions
-
     columns = np.ascontiguousarray(unit_rows(X).T)
-    return best_of_starts(refine_directions, columns, n_clusters, n_init=n_init, max_iter=max_iter, rng=rng)
+    return best_of_starts(columns, n_clusters, n_init=n_init, max_iter=max_iter, unit_length=True, rng=rng)

@@ -129,7 +129,7 @@ class _Search:
         return self.settle(state, thresholds[-1], FULL_ROUNDS)
 
     def settle(self, state: _State, threshold: float, rounds: int, few: float = HARDLY_ANY_MOVED) -> _State:
-        """Fit subspaces and move points, until at most a share of `few` moves."""
+        """Fit subspaces and move points, until less than a share of `few` moves."""
         labels, moments, n_iter = state.labels, state.moments, state.n_iter
         for _ in range(rounds):
             n_iter += 1

@@ -16,8 +16,7 @@ from lssc.pipeline.store.files import sealing, write_text
 
 def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, dict[str, bytes]]:
     """Where the files came from, and their content; InputError with every reason if no source has them."""
-    what = f"images {recipe['images']}"
-    return fetch_files(recipe, FILES, scratch, lambda folder: _checked_files(folder, recipe), what)
+    return fetch_files(recipe, "images", FILES, scratch, lambda folder: _checked_files(folder, recipe))
 
 
 def _checked_files(folder: Path, recipe: Mapping[str, Any]) -> dict[str, bytes]:

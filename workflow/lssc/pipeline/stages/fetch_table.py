@@ -30,7 +30,7 @@ def fetch(recipe: Mapping[str, Any], scratch: Path) -> tuple[str, Table]:
             raise InputError(f"{folder}: {str(error).replace(f'{folder}: ', '').replace(f'{plain}/', '')}") from None
         return table
 
-    return fetch_files(recipe, list(recipe["sha256"]), scratch, read, f"table {recipe['table']}")
+    return fetch_files(recipe, "table", list(recipe["sha256"]), scratch, read)
 
 
 def main() -> None:
