@@ -184,6 +184,12 @@ def test_dataset_has_one_colour_in_all_panels_of_a_sweep():
     assert legend["UNIT"] != legend["RAW"]
 
 
+def test_mean_of_several_datasets_is_named_as_such():
+    figure = drawn_sweep([{**swept("a", {"k": k}), "dataset": d} for k in (1, 2, 3) for d in ("unit", "raw")])
+    assert figure.legends[0].get_texts()[0].get_text() == "mean of 2 datasets"
+    assert len(figure.axes[0].lines) == 2
+
+
 # Formulas, a legend's own sign for what to leave out, and what a reader of tables takes for numbers or nothing.
 HOSTILE = ["$\\frac$", "costs $5 or $6", "\\alpha {x} ^ & %", "_hidden", "NA", "007", "True", "<b> é 中 \U0001f600"]
 

@@ -39,6 +39,9 @@ def plot_sweep(scores: pd.DataFrame, best: pd.DataFrame, datasets: Mapping[str, 
         axes.set_visible(False)
     figure.tight_layout()
     names = {label: colours[id] for id, label in datasets.items()}
+    if DATASET not in rows and (rows.groupby("method")["dataset"].nunique() > 1).any():
+        # One setting for several datasets: every curve is their mean.
+        names = {f"mean of {len(datasets)} datasets": colours[rows["dataset"].iloc[0]]}
     handles = _legend(names, scaled_or_not=SCALE_ROWS in rows, at_edge=best["at_edge"].astype(bool).any())
     columns = min(len(handles), 2 * n_columns - 1)
     figure.legend(handles=handles, loc="upper center", ncol=columns, frameon=False, bbox_to_anchor=(0.5, 0.01))
