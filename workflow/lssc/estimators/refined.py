@@ -29,13 +29,13 @@ class RefinedFSC(FSC):
         Number of landmarks m; all points if there are fewer. "auto" is the rule of FSC.
     landmarks : {"uniform", "kmedoids", "kmeans", ...} or array of int, default="uniform"
         A selector, or the rows of X that are landmarks.
-    lam : float or "auto", default=20.0
+    lam : float or "auto", default=3.0
         Weight of the residual against ``|c|_1``. At unit norm, lam <= 1 codes nothing. "auto" is the rule of FSC.
     top : int, default=5
         Coefficients of each point that the embedding uses, largest first.
     starts : int, default=3
         Starts that are compared on a sample; the one of least distance goes on.
-    within : float, default=1.0
+    within : float, default=3.0
         Weight of the distance from the mean within a subspace, beyond twice its average; 0 leaves it out.
     max_points : int, default=20000
         Points of the sample on which starts are compared and dimensions are chosen.
@@ -70,10 +70,10 @@ class RefinedFSC(FSC):
         *,
         n_landmarks: int | str = 500,
         landmarks: str | Any = "uniform",
-        lam: float | str = 20.0,
+        lam: float | str = 3.0,
         top: int = 5,
         starts: int = 3,
-        within: float = 1.0,
+        within: float = 3.0,
         max_points: int = 20_000,
         max_clusters: int = 20,
         unit_norm: bool = True,

@@ -1,5 +1,6 @@
 """Leaderboards: every method on every dataset, within a time limit."""
 
+import csv
 import json
 
 import pytest
@@ -10,6 +11,7 @@ from lssc.pipeline.study.load import load
 from lssc.pipeline.study.recipes import figures_recipe, fragment, part_recipe
 from lssc.pipeline.study.results import figures_of, judged, results_of
 from lssc.report.outline import outline
+from lssc.report.sweeps import best_settings
 
 BOARD = {
     "datasets": {"plain": {"n": 30, "m": 6, "title": "Plain"}, "raw": {"n": 60, "m": 9, "ranked": False}},
@@ -132,6 +134,19 @@ def test_leaderboard_reports_no_data_that_parameters_were_chosen_on(paper_config
     shared = {grid.dataset for grid in board.grids} & {grid.dataset for grid in tuning.grids}
     assert shared == {"synthetic"}
     assert board.stream != tuning.stream
+
+
+def test_tuned_methods_have_the_best_setting_of_the_kept_sweep(paper_config):
+    board = load(leaderboard_config(paper_config)).experiments["leaderboard"]
+    tuning = load(leaderboard_config(paper_config, "leaderboard_tuning")).experiments["leaderboard_tuning"]
+    kept = list(csv.DictReader((REPO / "docs/results/leaderboard_tuning/sweep.csv").open()))
+    swept = {(method.id, json.dumps(dict(method.setting))) for method in tuning.methods}
+    assert {(row["method"], row["setting"]) for row in kept} == swept
+    best = {row["method"]: json.loads(row["setting"]) for row in best_settings(kept, {})}
+    # A-DSSC has the least eta at which graphs are connected: no accuracy decides.
+    assert {method.id for method in board.methods if method.parameters == "tuned"} == {*best, "adssc"}
+    for method in board.methods:
+        assert {key: method.value(key) for key in best.get(method.id, {})} == best.get(method.id, {}), method.id
 
 
 def test_expected_seconds_are_at_most_the_time_limit_of_all_trials(config):
