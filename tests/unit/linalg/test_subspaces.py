@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from lssc.linalg.subspaces import (
-    CentredRows,
+    Frame,
     Moments,
     fit_subspaces,
     label_points,
@@ -82,18 +82,18 @@ def test_cluster_of_one_point_attracts_nobody(points):
 def test_labels_do_not_depend_on_place_and_scale(points, scale, shift):
     X, labels = points
     X = (X + shift) * scale
-    rows = CentredRows.by_sample(X, np.arange(120))
-    subspaces = rows.restored(fit_subspaces(moments_of(rows[0:120].astype(float), labels), 1.0))
+    frame = Frame.of_points(X)
+    subspaces = frame.restored(fit_subspaces(moments_of(frame.centred(X).astype(float), labels), 1.0))
     assert_array_equal(label_points(X, subspaces, within=0.0), labels)
 
 
 def test_subspaces_survive_centring(points):
     X, labels = points
     subspaces = fit_subspaces(moments_of(X, labels), 1.0)
-    rows = CentredRows.by_subspaces(X, subspaces)
-    assert_allclose(rows.shift, X.mean(axis=0), atol=1e-12)
-    assert_allclose(rows.scale, np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()))
-    back = rows.restored(rows.centred(subspaces))
+    frame = Frame.of_subspaces(subspaces)
+    assert_allclose(frame.shift, X.mean(axis=0), atol=1e-12)
+    assert_allclose(frame.scale, np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()))
+    back = frame.restored(frame.centred_subspaces(subspaces))
     assert_allclose(back.means, subspaces.means, atol=1e-12)
     assert_allclose(back.noise, subspaces.noise)
 

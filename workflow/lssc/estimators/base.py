@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -17,14 +18,28 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from lssc.blocks import Blocks, Sums, as_blocks
 from lssc.estimators.automatic import AUTO, Rule, count_clusters, is_auto
-from lssc.estimators.inputs import PreparedRows, row_blocks, stored_rows
+from lssc.estimators.inputs import PreparedRows, is_dask, require_rows, row_blocks
+from lssc.estimators.spilling import code_to_files
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.inputs import SparseRows
 from lssc.parts.registry import Component, find, param_problems
 from lssc.parts.results import require_result
 from lssc.parts.seeding import first_trial, rng_for
-from lssc.types import Array, Codes, Embedding, IndexArray, LandmarkArray, Landmarks, Rows, is_stored
+from lssc.shards import write_array
+from lssc.types import (
+    Array,
+    Codes,
+    Embedding,
+    IndexArray,
+    LandmarkArray,
+    Landmarks,
+    RowBlocks,
+    Rows,
+    StoredRows,
+    is_stored,
+)
 
 # Share of points without a code from which on a warning says that lam is too small.
 MAX_UNCODED_SHARE = 0.01
@@ -88,6 +103,8 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         become dense as a whole. Numbers of any type are converted to double precision, block by block.
         """
         rows = self._rows(X, reset=True)
+        if isinstance(rows, Blocks) and not self._takes_blocks():
+            raise ValueError(f"{type(self).__name__} needs all points in memory; FSC and RefinedFSC take Dask arrays")
         self._seed = (_whole_seed(self.random_state), *first_trial(len(rows)))
         self.seconds_: dict[str, float] = {}
         with one_blas_thread():
@@ -96,33 +113,44 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             self._fit(rows if self._works_by_rows() else rows[0 : len(rows)])
         return self
 
-    def _fit(self, points: Rows) -> None:
+    def _takes_blocks(self) -> bool:
+        """Whether every part works on blocks of rows, one by one."""
+        return False
+
+    def _fit(self, points: Rows | Blocks) -> None:
         landmarks = self._select(points)
         codes = self._code(points, landmarks.for_coder)
         embedding = self._embed(codes.matrix, landmarks)
-        clusters = self._run("clusterer", embedding.vectors, key=("kmeans",), n=len(points))
+        vectors = self._kept("embedding", embedding.vectors)
+        clusters = self._run("clusterer", vectors, key=("kmeans",), n=len(points))
         self.n_landmarks_ = len(landmarks.indices)
         self.landmark_indices_, self._own_points = landmarks.indices, landmarks.points is not None
         self.landmarks_ = landmarks.points if self._own_points else points[landmarks.indices]
-        self.embedding_, self.singular_values_ = embedding.vectors, embedding.values
-        self.labels_, self.cluster_centers_ = clusters.labels, clusters.centres
+        self._landmark_vectors = vectors[landmarks.indices]
+        self.embedding_, self.singular_values_ = _public(vectors), embedding.values
+        labels, self.cluster_centers_ = self._kept("labels", clusters.labels), clusters.centres
         if "refiner" in self._parts(len(points)):
             key = ("refined", self._parts(len(points))["refiner"][0])
-            vectors = embedding.vectors
-            refined = self._run("refiner", points, clusters.labels, key=key, n=len(points), coordinates=vectors)
-            self.labels_, self.subspaces_ = refined.labels, refined.subspaces
+            refined = self._run("refiner", points, labels, key=key, n=len(points), coordinates=vectors)
+            labels, self.subspaces_ = self._kept("refined", refined.labels), refined.subspaces
+        self.labels_ = _public(labels)
         self.n_iter_, self.inertia_ = clusters.info["n_iter"], clusters.info["inertia"]
         self._projection = embedding.projection
         vars(self).pop("codes_", None)
-        if self.keep_codes:
+        if self.keep_codes and not isinstance(codes.matrix, Blocks):
             self.codes_ = codes.matrix
 
-    def _rows(self, X: Any, *, reset: bool) -> PreparedRows:
+    def _rows(self, X: Any, *, reset: bool) -> PreparedRows | Blocks:
         """The points of X, read and prepared block by block; ValueError if X cannot be used."""
         least = 2 if reset else 1
-        if is_stored(X):
-            source = stored_rows(X, least, type(self).__name__)
+        if is_dask(X) or is_stored(X):
+            require_rows(X, least, type(self).__name__)
             validate_data(self, X, skip_check_array=True, reset=reset)
+            if is_dask(X):
+                from lssc.distributed.points import as_points
+
+                return as_points(X, affine=self.affine, unit_norm=self.unit_norm)
+            source = StoredRows(X)
         else:
             accepted = "csr" if self._works_by_rows() else False
             checks = {"dtype": "numeric", "accept_sparse": accepted, "ensure_min_samples": least}
@@ -177,10 +205,10 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         n, m = len(points), self._n_landmarks(len(points))
         return self._run("selector", points, m, key=("landmarks", self._parts(n)["selector"][0], m), n=n, m=m)
 
-    def _code(self, points: Rows, landmarks: LandmarkArray) -> Codes:
+    def _code(self, points: Rows | Blocks, landmarks: LandmarkArray) -> Codes:
         key = ("codes", self._parts(len(points))["coder"][0])
         codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
-        uncoded = int((np.diff(codes.matrix.indptr) == 0).sum())
+        (uncoded,) = as_blocks(codes.matrix).sum(_count_uncoded)
         if uncoded > MAX_UNCODED_SHARE * len(points):
             remedy = f"use a larger {self._residual_weight}"
             warnings.warn(f"{uncoded} of {len(points)} points have no code; {remedy}", UncodedPointsWarning, 4)
@@ -202,7 +230,14 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         name, params = self._parts(n)[kind]
         part, start = find(kind, name), time.perf_counter()
         supplied |= {"n_clusters": self.n_clusters_, "rng": self._rng(*key), "threads": self._n_threads()}
-        result = part(*args, **supplied, **params)
+        if kind == "coder" and isinstance(args[0], Blocks):
+            from lssc.distributed.points import code_blocks
+
+            result = code_blocks(*args, name, params, self._folder())
+        elif kind == "coder" and self._folder():
+            result = code_to_files(*args, name, params, folder=self._folder(), threads=self._n_threads())
+        else:
+            result = part(*args, **supplied, **params)
         require_result(part, result, n=n, m=m, n_clusters=self.n_clusters_)
         seconds = time.perf_counter() - start
         # The embedder runs twice if the number of clusters is estimated.
@@ -210,6 +245,17 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         if self.verbose:
             print(f"[{type(self).__name__}] {kind} {name}: {seconds:.2f} s", flush=True)
         return result
+
+    def _folder(self) -> str | None:
+        """Where results that are larger than memory go."""
+        spill = getattr(self, "spill", None)
+        return None if spill is None else os.fspath(spill)
+
+    def _kept(self, name: str, rows: Any) -> Any:
+        """An array that is made in blocks, as a file of the folder or in memory; others as they are."""
+        if not isinstance(rows, RowBlocks):
+            return rows
+        return write_array(self._folder(), name, rows) if self._folder() else rows.whole()
 
     def _rng(self, *key: str | int) -> np.random.Generator:
         """A generator of its own for every step: that of the pipeline's first trial from the same seed."""
@@ -229,6 +275,15 @@ def _whole_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(generator.randint(np.iinfo(np.int32).max))
+
+
+def _count_uncoded(codes: sparse.csr_matrix) -> Sums:
+    return (np.array((np.diff(codes.indptr) == 0).sum()),)
+
+
+def _public(rows: Any) -> Any:
+    """An array, or the Dask array of blocks that Dask holds."""
+    return rows.array if isinstance(rows, Blocks) else rows
 
 
 class Progress:
@@ -268,8 +323,10 @@ class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Subs
     """Methods that label new points: code them by the landmarks, map the codes, take the nearest centre."""
 
     def transform(self, X: Any) -> Array:
-        """Spectral coordinates (n x K) of new points."""
+        """Spectral coordinates (n x K) of new points; a Dask array of them for a Dask array."""
         check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("transform", X, row=(self._n_features_out,), dtype=np.float64)
         rows = self._rows(X, reset=False)
         vectors = np.empty((len(rows), self._n_features_out))
         with one_blas_thread():
@@ -279,12 +336,12 @@ class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Subs
 
     def _embed_new(self, points: Array) -> Array:
         """Coordinates of new points; a landmark has those of training, where it is not used in its own code."""
-        name, params = self._parts(len(self.embedding_))["coder"]
+        name, params = self._parts(len(points))["coder"]
         codes = find("coder", name)(points, self.landmarks_, threads=self._n_threads(), **params).matrix
         vectors = project_codes(codes, self._projection)
         if not self._own_points:
             place = self._find_landmarks(points)
-            vectors[place >= 0] = self.embedding_[self.landmark_indices_[place[place >= 0]]]
+            vectors[place >= 0] = self._landmark_vectors[place[place >= 0]]
         return vectors
 
     def _find_landmarks(self, points: Array) -> IndexArray:
@@ -297,10 +354,24 @@ class LandmarkClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Subs
         return places
 
     def predict(self, X: Any) -> IndexArray:
-        """The cluster of each new point."""
+        """The cluster of each new point; a Dask array of them for a Dask array."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return self._lazily("predict", X, row=(), dtype=np.int64)
         vectors, centres = self.transform(X), self.cluster_centers_
         with one_blas_thread():
             return np.argmin((centres**2).sum(axis=1) / 2 - vectors @ centres.T, axis=1)
+
+    def _lazily(self, method: str, X: Any, *, row: tuple[int, ...], dtype: Any) -> Any:
+        """What a method gives for each chunk of a Dask array, when it is computed."""
+        from lssc.distributed.points import apply_to_rows
+
+        require_rows(X, 1, type(self).__name__)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        model = copy(self)
+        for results_of_fit in ("labels_", "embedding_", "codes_"):
+            vars(model).pop(results_of_fit, None)
+        return apply_to_rows(getattr(model, method), X, row=row, dtype=dtype)
 
     @property
     def _n_features_out(self) -> int:

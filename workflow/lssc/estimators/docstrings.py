@@ -22,7 +22,7 @@ max_iter : int, default={max_iter}
     Most iterations of each start of K-means.
 keep_codes : bool, default=True
     Keep `codes_`, which is the largest result.
-random_state : int, RandomState or None, default=None
+{spill}random_state : int, RandomState or None, default=None
     An int gives the same labels on every call: those of the pipeline's trial 0 with this `seed`.
 n_jobs : int, default=None
     Threads that code points, -1 for all cores; the labels do not depend on it.
@@ -59,6 +59,11 @@ n_features_in_ : int
     Number of columns D of X.
 seconds_ : dict
     Seconds by step."""
+SPILL = """\
+spill : path, default=None
+    A folder for codes, in single precision, and for coordinates and labels of more than 67 million numbers: memory
+    holds one block at a time. On a cluster, all workers must see it. `codes_` is not kept then.
+"""
 LAM = """\
 lam_ : float
     The weight used.
@@ -72,6 +77,7 @@ def documented(estimator: type) -> type:
     defaults = {name: value.default for name, value in inspect.signature(estimator).parameters.items()}
     # The co-clustering embedding has two vectors for each cluster.
     values = {"width": "2 K" if "top" in defaults else "K", "lam": LAM if "lam" in defaults else ""}
+    values["spill"] = SPILL if "spill" in defaults else ""
     common = COMMON.format(n_init=defaults["n_init"], max_iter=defaults["max_iter"], **values)
     for name, text in (("{parameters}", PARAMETERS), ("{common}", common)):
         estimator.__doc__ = estimator.__doc__.replace(name, text.replace("\n", f"\n{INDENT}"))

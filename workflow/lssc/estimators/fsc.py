@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from lssc.estimators.automatic import AUTO, Rule
 from lssc.estimators.base import LandmarkClustering, Params
 from lssc.estimators.docstrings import documented
+from lssc.parts.registry import find
 from lssc.parts.results import result_problem
 from lssc.types import Landmarks, Rows
 
@@ -72,6 +74,7 @@ class FSC(LandmarkClustering):
         n_init: int = 10,
         max_iter: int = 100,
         keep_codes: bool = True,
+        spill: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -83,6 +86,7 @@ class FSC(LandmarkClustering):
         self.landmarks = landmarks
         self.lam = lam
         self.scale_rows = scale_rows
+        self.spill = spill
 
     def _parts(self, n: int) -> dict[str, tuple[str, Params]]:
         return {
@@ -91,6 +95,9 @@ class FSC(LandmarkClustering):
             "embedder": ("landmark_svd", {"scale_rows": self.scale_rows}),
             "clusterer": self._kmeans(),
         }
+
+    def _takes_blocks(self) -> bool:
+        return all(find(kind, name).by_rows for kind, (name, _) in self._parts(1).items())
 
     def _n_landmarks(self, n: int) -> int:
         return super()._n_landmarks(n) if isinstance(self.landmarks, str) else len(self.landmarks)

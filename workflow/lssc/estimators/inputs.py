@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from lssc.linalg.scaling import unit_rows
-from lssc.parts.inputs import sound_problem
-from lssc.types import Array, IndexArray, Rows, StoredRows
+from lssc.parts.preparing import prepare_points
+from lssc.types import Array, IndexArray, Rows
 
 # Rows, and numbers (64 MB), that `transform` prepares and codes at a time.
 ROWS_PER_BLOCK, NUMBERS_PER_BLOCK = 2**16, 2**23
 
 
-def stored_rows(X: Any, least: int, name: str) -> StoredRows:
-    """X by rows; the errors that scikit-learn raises for arrays, by the shape and type alone."""
+def require_rows(X: Any, least: int, name: str) -> None:
+    """The errors that scikit-learn raises for arrays, by the shape and type alone."""
     if len(X.shape) != 2:
         raise ValueError(f"Found array with dim {len(X.shape)}, while {name} expected 2.")
     if X.dtype.kind == "c":
@@ -27,7 +26,11 @@ def stored_rows(X: Any, least: int, name: str) -> StoredRows:
         if size < minimum:
             found = f"Found array with {size} {what}(s) (shape={X.shape})"
             raise ValueError(f"{found} while a minimum of {minimum} is required by {name}.")
-    return StoredRows(X)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask array; does not import Dask."""
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "chunks")
 
 
 def row_blocks(n: int, row: int) -> list[slice]:
@@ -39,8 +42,7 @@ def row_blocks(n: int, row: int) -> list[slice]:
 class PreparedRows:
     """The points of X as float64 rows, checked and scaled at each access: X is never copied as a whole.
 
-    `affine` adds a coordinate that is 1 for every point, `unit_norm` then scales the points to unit norm. `progress` is
-    called with the share of rows that lie before each slice.
+    `progress` is called with the share of rows that lie before each slice.
     """
 
     dtype = np.dtype(np.float64)
@@ -57,12 +59,5 @@ class PreparedRows:
     def __getitem__(self, rows: slice | IndexArray) -> Array:
         if self._progress and isinstance(rows, slice):
             self._progress((rows.start or 0) / len(self))
-        points = self._source[rows]
-        # Before scaling: it turns a point of 1e200 into zero.
-        if problem := sound_problem("X", points, range(len(self))[rows] if isinstance(rows, slice) else rows):
-            raise ValueError(problem)
-        points = np.require(points, np.float64, "C")
-        if self._affine:
-            # Affine subspaces of R^D are linear ones of R^(D + 1) at height 1.
-            points = np.column_stack([points, np.ones(len(points))])
-        return unit_rows(points) if self._unit_norm else points
+        places = range(len(self))[rows] if isinstance(rows, slice) else rows
+        return prepare_points(self._source[rows], places, affine=self._affine, unit_norm=self._unit_norm)

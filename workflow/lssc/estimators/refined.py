@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lssc.estimators.base import Params, one_blas_thread
 from lssc.estimators.docstrings import documented
 from lssc.estimators.fsc import FSC
-from lssc.estimators.inputs import row_blocks
+from lssc.estimators.inputs import is_dask, row_blocks
 from lssc.linalg.subspaces import label_points, log_densities
 from lssc.types import Array, IndexArray
 
@@ -81,25 +82,16 @@ class RefinedFSC(FSC):
         n_init: int = 10,
         max_iter: int = 50,
         keep_codes: bool = True,
+        spill: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters,
-            n_landmarks=n_landmarks,
-            landmarks=landmarks,
-            lam=lam,
-            max_clusters=max_clusters,
-            unit_norm=unit_norm,
-            affine=affine,
-            n_init=n_init,
-            max_iter=max_iter,
-            keep_codes=keep_codes,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+            n_clusters, n_landmarks=n_landmarks, landmarks=landmarks, lam=lam, max_clusters=max_clusters,
+            unit_norm=unit_norm, affine=affine, n_init=n_init, max_iter=max_iter, keep_codes=keep_codes, spill=spill,
+            random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip
         self.top = top
         self.starts = starts
         self.within = within
@@ -111,15 +103,20 @@ class RefinedFSC(FSC):
         return super()._parts(n) | parts
 
     def predict(self, X: Any) -> IndexArray:
-        """The cluster of each new point: that of the nearest subspace."""
+        """The cluster of each new point: that of the nearest subspace. A Dask array of them for a Dask array."""
         check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("predict", X, row=(), dtype=np.int64)
         rows = self._rows(X, reset=False)
         with one_blas_thread():
-            return label_points(rows, self.subspaces_, within=self.within)
+            blocks = row_blocks(*rows.shape)
+            return np.concatenate([label_points(rows[b], self.subspaces_, within=self.within) for b in blocks])
 
     def score_samples(self, X: Any) -> Array:
         """The log density of each point under a mixture of probabilistic PCA with the fitted subspaces."""
         check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("score_samples", X, row=(), dtype=np.float64)
         rows = self._rows(X, reset=False)
         with one_blas_thread():
             return np.concatenate([log_densities(rows[block], self.subspaces_) for block in row_blocks(*rows.shape)])

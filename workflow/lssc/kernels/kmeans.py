@@ -71,6 +71,16 @@ def refine_centres(X, centres, labels, tolerance, max_iter, unit_length):
     return cost, iteration, done
 
 
+@_kernel
+def assign_labels(X, centres, labels, sums, counts):
+    """Label every point by its nearest centre; fill the `sums` (K x D) and `counts` (K) of the clusters.
+
+    Returns the sum over points of |c|^2 - 2 x'c.
+    """
+    labels[:], sums[:], counts[:] = -1.0, 0.0, 0
+    return _assign_labels(X, centres, labels, sums, counts)[1]
+
+
 @_helper
 def _assign_labels(X, centres, labels, sums, counts):
     """Label every point by its nearest centre and update `sums` and `counts`. Returns the changes and the cost."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lssc.linalg.scaling import column_signs
-from lssc.types import Array, IndexArray, Rows, Subspaces
+from lssc.types import Array, IndexArray, Subspaces
 
 # Numbers in a block of points and of their coordinates (16 MB in single precision).
 NUMBERS_PER_BLOCK = 2**22
@@ -28,6 +28,9 @@ class Moments:
     @classmethod
     def zero(cls, n_clusters: int, dim: int) -> Moments:
         return cls(np.zeros(n_clusters), np.zeros((n_clusters, dim)), np.zeros((n_clusters, dim, dim)))
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.counts + other.counts, self.sums + other.sums, self.squares + other.squares)
 
     def add(self, points: Array, labels: IndexArray, sign: int = 1) -> None:
         """Add the points to their clusters, or take them away (sign -1)."""
@@ -127,60 +130,50 @@ def _unexplained(squares: Array, subspaces: Subspaces, labels: IndexArray) -> Ar
     return np.maximum(1 - leverage, MIN_UNEXPLAINED)
 
 
-def points_per_block(subspaces: Subspaces) -> int:
-    K, D, d = subspaces.bases.shape
-    return max(1, NUMBERS_PER_BLOCK // (D + K * d))
-
-
 @dataclass(frozen=True)
-class CentredRows:
-    """(X - shift) / scale in single precision, read by rows.
+class Frame:
+    """Points as (x - shift) / scale in single precision.
 
     Single precision is three times as fast; shifted and scaled, its squares neither cancel nor overflow.
     """
 
-    X: Rows
     shift: Array
     scale: float
 
     @classmethod
-    def by_sample(cls, X: Rows, rows: IndexArray) -> CentredRows:
-        """Shifted by the mean of these rows and scaled by their spread."""
-        sample = np.asarray(X[rows], dtype=np.float64)
-        shift = sample.mean(axis=0)
-        spread = float(np.sqrt(np.square(sample - shift).sum(axis=1).mean()))
-        return cls(X, shift, spread if spread > 0 else 1.0)
+    def of_points(cls, points: Array) -> Frame:
+        """Their mean and their spread."""
+        shift = points.mean(axis=0)
+        spread = float(np.sqrt(np.square(points - shift).sum(axis=1).mean()))
+        return cls(shift, spread if spread > 0 else 1.0)
 
     @classmethod
-    def by_subspaces(cls, X: Rows, subspaces: Subspaces) -> CentredRows:
-        """Shifted by the mean of the points that the subspaces were fitted to, and scaled by their spread."""
+    def of_subspaces(cls, subspaces: Subspaces) -> Frame:
+        """The mean and the spread of the points that the subspaces were fitted to."""
         D, d = subspaces.bases.shape[1:]
         shares = subspaces.counts / max(subspaces.counts.sum(), 1)
         shift = shares @ subspaces.means
         about_means = subspaces.variances.sum(axis=1) + (D - d) * subspaces.noise
         spread = float(np.sqrt(shares @ (about_means + np.square(subspaces.means - shift).sum(axis=1))))
-        return cls(X, shift, spread if spread > 0 else 1.0)
+        return cls(shift, spread if spread > 0 else 1.0)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.X.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype(np.float32)
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __getitem__(self, rows: slice | np.ndarray) -> Array:
-        points = self.X[rows]
+    def centred(self, points: Array) -> Array:
         centred = np.empty(points.shape, dtype=np.float32)
         # Scaled in double precision: large numbers overflow in single.
         np.multiply(points - self.shift, 1 / self.scale, out=centred, casting="same_kind")
         return centred
 
+    def centred_subspaces(self, subspaces: Subspaces) -> Subspaces:
+        """Subspaces of points as subspaces of centred points."""
+        return replace(
+            subspaces,
+            means=(subspaces.means - self.shift) / self.scale,
+            variances=subspaces.variances / self.scale**2,
+            noise=subspaces.noise / self.scale**2,
+        )
+
     def restored(self, subspaces: Subspaces) -> Subspaces:
-        """Subspaces of the centred rows as subspaces of X, with signs fixed."""
+        """Subspaces of centred points as subspaces of points, with signs fixed."""
         signs = np.array([column_signs(basis) for basis in subspaces.bases])
         return replace(
             subspaces,
@@ -190,34 +183,27 @@ class CentredRows:
             noise=subspaces.noise * self.scale**2,
         )
 
-    def centred(self, subspaces: Subspaces) -> Subspaces:
-        """Subspaces of X as subspaces of the centred rows."""
-        return replace(
-            subspaces,
-            means=(subspaces.means - self.shift) / self.scale,
-            variances=subspaces.variances / self.scale**2,
-            noise=subspaces.noise / self.scale**2,
-        )
-
 
 def nearest_subspaces(
-    X: Rows, subspaces: Subspaces, *, labels: IndexArray | None = None, within: float = 0.0
-) -> tuple[IndexArray, float]:
-    """The nearest subspace of each point, and the mean squared distance; leverage is corrected if labels are given."""
-    nearest, total, size = np.empty(len(X), dtype=np.int64), 0.0, points_per_block(subspaces)
-    for start in range(0, len(X), size):
+    points: Array, subspaces: Subspaces, *, labels: IndexArray | None = None, within: float = 0.0
+) -> tuple[IndexArray, Array]:
+    """The nearest subspace of each point, and its squared distance; leverage is corrected if labels are given."""
+    nearest, least = np.empty(len(points), dtype=np.int64), np.empty(len(points))
+    K, D, d = subspaces.bases.shape
+    size = max(1, NUMBERS_PER_BLOCK // (D + K * d))
+    for start in range(0, len(points), size):
         block = slice(start, start + size)
         own = None if labels is None else labels[block]
-        distances = squared_distances(X[block], subspaces, labels=own, within=within)
+        distances = squared_distances(points[block], subspaces, labels=own, within=within)
         nearest[block] = distances.argmin(axis=1)
-        total += float(distances.min(axis=1).sum(dtype=np.float64))
-    return nearest, total / len(X)
+        least[block] = distances.min(axis=1)
+    return nearest, least
 
 
-def label_points(X: Rows, subspaces: Subspaces, *, within: float) -> IndexArray:
-    """The nearest subspace of each point of X, as `squared_distances` measures."""
-    rows = CentredRows.by_subspaces(X, subspaces)
-    return nearest_subspaces(rows, rows.centred(subspaces), within=within)[0]
+def label_points(points: Array, subspaces: Subspaces, *, within: float) -> IndexArray:
+    """The nearest subspace of each point, as `squared_distances` measures."""
+    frame = Frame.of_subspaces(subspaces)
+    return nearest_subspaces(frame.centred(points), frame.centred_subspaces(subspaces), within=within)[0]
 
 
 def log_densities(points: Array, subspaces: Subspaces) -> Array:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from lssc.blocks import Blocks
 from lssc.errors import InputError
 from lssc.parts.registry import Component
 from lssc.types import Array, IndexArray, LandmarkArray, Rows, StoredRows, is_stored
@@ -87,8 +88,14 @@ def check_m(call: Call, name: str, value: Any) -> int:
     return call.m
 
 
-def check_points(call: Call, name: str, value: Any) -> Array | Rows:
+def check_points(call: Call, name: str, value: Any) -> Array | Rows | Blocks:
     """n points as float64 rows in C order; parts that work by rows get other arrays as rows that are read in blocks."""
+    if isinstance(value, Blocks):
+        call.require(
+            call.part.by_rows, f"{name} comes in blocks, which this part cannot use; it needs all rows at once"
+        )
+        call.n, call.D = value.shape
+        return value
     if hasattr(value, "tocsr"):
         hint = f"{name} is a sparse matrix, which this part cannot use; pass {name}.toarray()"
         call.require(call.part.by_rows, hint)
@@ -145,8 +152,10 @@ def check_landmark_points(call: Call, name: str, value: Any) -> Array:
     return array
 
 
-def check_labels(call: Call, name: str, value: Any) -> IndexArray:
+def check_labels(call: Call, name: str, value: Any) -> IndexArray | Blocks:
     """A cluster from 0 to K - 1 for every point."""
+    if isinstance(value, Blocks):
+        return value
     top = (call.n_clusters or call.n) - 1
     labels = as_whole_numbers(call, name, value, f"whole numbers from 0 to {top}, one per point")
     call.require(len(labels) == call.n, f"{len(labels)} {name} for {call.n} points; give one per point")
@@ -155,8 +164,10 @@ def check_labels(call: Call, name: str, value: Any) -> IndexArray:
     return labels
 
 
-def check_coordinates(call: Call, name: str, value: Any) -> Array:
-    """A row of numbers for every point, in memory."""
+def check_coordinates(call: Call, name: str, value: Any) -> Array | Blocks:
+    """A row of numbers for every point, in memory or in blocks."""
+    if isinstance(value, Blocks):
+        return value
     array = np.require(as_numbers(call, name, value), np.float64, ["C", "A"])
     require_shape(call, name, array.shape)
     call.require(len(array) == call.n, f"{len(array)} rows of {name} for {call.n} points; give one per point")
@@ -165,7 +176,11 @@ def check_coordinates(call: Call, name: str, value: Any) -> Array:
 
 
 def check_codes(call: Call, name: str, value: Any) -> Any:
-    """Codes (n x m) as a CSR matrix; the arrays of a CSR matrix are not copied."""
+    """Codes (n x m) as a CSR matrix, whose arrays are not copied, or as blocks."""
+    if isinstance(value, Blocks):
+        check_points(call, name, value)
+        call.m = value.shape[1]
+        return value
     codes = check_csr(call, name, value if hasattr(value, "tocsr") else check_points(call, name, value))
     call.n, call.m = codes.shape
     return codes

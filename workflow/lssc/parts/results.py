@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lssc.blocks import Blocks
 from lssc.errors import InputError
 from lssc.parts.registry import Component
 from lssc.types import Clusters, Codes, Embedding, Landmarks, Points, RowBlocks
@@ -36,7 +37,7 @@ def result_problem(kind: str, result: Any, *, n: int, m: int = 0, n_clusters: in
 def _points(result: Any, n: int, m: int, n_clusters: int) -> str | None:
     if not isinstance(result, Points):
         return _type(result)
-    if not isinstance(result.X, RowBlocks) and (problem := _array(result.X, "X", "f", (n, None))):
+    if problem := _array(result.X, "X", "f", (n, None)):
         return problem
     return None if result.labels is None else _array(result.labels, "labels", "iu", (n,))
 
@@ -57,7 +58,7 @@ def _codes(result: Any, n: int, m: int, n_clusters: int) -> str | None:
     if not isinstance(result, Codes):
         return _type(result)
     matrix = result.matrix
-    if getattr(matrix, "format", None) != "csr":
+    if getattr(matrix, "format", None) != "csr" and not isinstance(matrix, Blocks):
         return f"a matrix of type {type(matrix).__name__}"
     return None if matrix.shape == (n, m) else f"a matrix of {matrix.shape[0]} x {matrix.shape[1]}, not {n} x {m}"
 
@@ -71,7 +72,11 @@ def _embedding(result: Any, n: int, m: int, n_clusters: int) -> str | None:
 def _clusters(result: Any, n: int, m: int, n_clusters: int) -> str | None:
     if not isinstance(result, Clusters):
         return _type(result)
-    return _array(result.labels, "labels", "iu", (n,)) or _range(result.labels, "labels", n_clusters)
+    problem = _array(result.labels, "labels", "iu", (n,))
+    # Labels in blocks are not read for this.
+    return (
+        problem if problem or not isinstance(result.labels, np.ndarray) else _range(result.labels, "labels", n_clusters)
+    )
 
 
 def _type(result: Any) -> str:
@@ -79,11 +84,13 @@ def _type(result: Any) -> str:
 
 
 def _array(array: Any, name: str, dtypes: str, shape: tuple[int | None, ...]) -> str | None:
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray | RowBlocks | Blocks):
         return f"{name} as {_type(array)}"
     if array.dtype.kind not in dtypes:
         return f"{name} of type {array.dtype}"
-    fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape, strict=True))
+    fits = len(array.shape) == len(shape) and all(
+        want in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    )
     wanted = " x ".join("any" if size is None else str(size) for size in shape)
     return None if fits else f"{name} of shape {' x '.join(map(str, array.shape))}, not {wanted}"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from lssc.blocks import as_blocks, sample_rows
 from lssc.types import Array, IndexArray, Info, Landmarks, Rows
 
 
@@ -20,17 +22,21 @@ def on_sample(
     **options: Any,
 ) -> Landmarks:
     """m distinct landmarks by `select`, from a uniform sample of max(m, max_points) points if there are more."""
-    sample, pool = draw_sample(X, max(m, max_points), rng=rng)
+    pool = sample_rows(len(X), max(m, max_points), rng=rng)
+    return as_blocks(X).gather(partial(_select, select=select, pool=pool, m=m, rng=rng, options=options), pool)
+
+
+def _select(
+    sample: Array,
+    *,
+    select: Callable[..., tuple[IndexArray, Info]],
+    pool: IndexArray,
+    m: int,
+    rng: np.random.Generator,
+    options: dict[str, Any],
+) -> Landmarks:
     chosen, info = select(sample, m, rng=rng, **options)
     return Landmarks(distinct_rows(pool, chosen, m, rng=rng), {**info, "sampled": len(pool)})
-
-
-def draw_sample(X: Rows, size: int, *, rng: np.random.Generator) -> tuple[Array, IndexArray]:
-    """All points if there are at most `size`, else as many of them at random; and their rows in X."""
-    n = len(X)
-    pool = np.arange(n) if n <= size else np.sort(rng.choice(n, size, replace=False))
-    # A slice copies nothing.
-    return X[0:n] if n <= size else X[pool], pool
 
 
 def distinct_rows(pool: IndexArray, chosen: IndexArray, m: int, *, rng: np.random.Generator) -> IndexArray:

@@ -58,7 +58,7 @@ def test_solvers_agree(codes, rng):
 @pytest.mark.parametrize("block", [1, 7, 60])
 def test_embedding_does_not_depend_on_blocks(codes, block, monkeypatch, rng):
     expected = embed_landmark_svd(codes, n_clusters=3, rng=rng)
-    monkeypatch.setattr("lssc.parts.embedders.landmark_svd.POINTS_PER_BLOCK", block)
+    monkeypatch.setattr("lssc.blocks.SPARSE_ROWS_PER_BLOCK", block)
     found = embed_landmark_svd(codes, n_clusters=3, rng=rng)
     assert_allclose(found.vectors, expected.vectors, atol=1e-10)
     assert_allclose(found.values, expected.values, atol=1e-10)

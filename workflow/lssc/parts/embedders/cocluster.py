@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 from scipy import sparse
 
-from lssc.parts.embedders.landmark_svd import embed_weights, select_coefficients
+from lssc.blocks import Blocks
+from lssc.parts.embedders.landmark_svd import embed_codes
 from lssc.parts.params import Above, AtLeast
 from lssc.parts.registry import component
 from lssc.types import Embedding
@@ -18,9 +18,9 @@ def warm_up() -> None:
     embed_cocluster(sparse.csr_matrix(np.ones((3, 3))), n_clusters=1, top=2, rng=np.random.default_rng(0))
 
 
-@component("embedder", "cocluster", warm_up=warm_up)
+@component("embedder", "cocluster", warm_up=warm_up, by_rows=True)
 def embed_cocluster(
-    codes: sparse.csr_matrix,
+    codes: sparse.csr_matrix | Blocks,
     *,
     n_clusters: int,
     top: Annotated[int, AtLeast(0)] = 5,
@@ -43,12 +43,13 @@ def embed_cocluster(
     paper's embedding is top=0, power=1, landmark_degrees=False, vectors_per_cluster=1, value_power=0, scale_rows=False.
     Cost: n top^2 operations for the m x m Gram matrix and m^3 for its eigenvectors.
     """
-    A, landmark_scale = select_coefficients(codes, top=top, power=power), None
-    if landmark_degrees:
-        degree = np.asarray(A.sum(axis=0)).ravel()
-        landmark_scale = 1 / np.sqrt(np.where(degree > 0, degree, 1.0))
-        A.data *= landmark_scale[A.indices]
-    k = vectors_per_cluster * n_clusters
-    embedding = embed_weights(A, k, value_power=value_power, scale_rows=scale_rows, rng=rng)
-    projection = replace(embedding.projection, top=top, power=power, landmark_scale=landmark_scale)
-    return replace(embedding, projection=projection)
+    return embed_codes(
+        codes,
+        vectors_per_cluster * n_clusters,
+        top=top,
+        power=power,
+        landmark_degrees=landmark_degrees,
+        value_power=value_power,
+        scale_rows=scale_rows,
+        rng=rng,
+    )

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from lssc.blocks import as_blocks, sample_rows
 from lssc.linalg.block_codes import Atoms
 from lssc.linalg.factorization import Factorization, factorize, factorize_batches, nearest_blocks, start_atoms
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.methods.spherical_kmeans import cluster_directions
 from lssc.parts.params import Above, AtLeast, AtMost
 from lssc.parts.registry import component
-from lssc.parts.sampling import draw_sample
 from lssc.parts.selectors.kmeans import select_kmeans
 from lssc.types import Array, Clusters, IndexArray, Rows, fits_in_memory
 
@@ -98,7 +98,7 @@ def _centres(points: Rows, m: int, rng: np.random.Generator) -> Array:
 
 def _start(points: Rows, n_clusters: int, dim: int, n_init: int, rng: np.random.Generator) -> Atoms:
     """Atoms from the points nearest to the centres of spherical K-means, the best of `n_init` starts on a sample."""
-    sample, _ = draw_sample(points, START_POINTS, rng=rng)
+    sample = as_blocks(points)[sample_rows(len(points), START_POINTS, rng=rng)]
     return start_atoms(sample, cluster_directions(sample, n_clusters=n_clusters, n_init=n_init, rng=rng).centres, dim)
 
 

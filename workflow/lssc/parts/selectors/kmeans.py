@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from scipy import sparse
 
+from lssc.blocks import as_blocks, sample_rows
 from lssc.linalg.nearest import nearest_centres
 from lssc.parts.params import AtLeast
 from lssc.parts.registry import component
-from lssc.parts.sampling import distinct_rows, draw_sample
-from lssc.types import Array, Info, Landmarks, Rows
+from lssc.parts.sampling import distinct_rows
+from lssc.types import Array, IndexArray, Info, Landmarks, Rows
 
 # Points in a batch, for each centre.
 BATCH_PER_CENTRE = 3
@@ -41,9 +43,23 @@ def select_kmeans(
     moves the centres, from random points on (Lloyd 1982). Beyond `max_points` a uniform sample of max(m, max_points)
     points is used. Cost: at most m D max_iter operations per point of the sample.
     """
+    pool = sample_rows(len(X), max(m, max_points), rng=rng)
+    options = {"pool": pool, "m": m, "centres": centres, "batches": batches, "max_iter": max_iter, "rng": rng}
+    return as_blocks(X).gather(partial(_select, **options), pool)
+
+
+def _select(
+    sample: Array,
+    *,
+    pool: IndexArray,
+    m: int,
+    centres: bool,
+    batches: bool,
+    max_iter: int,
+    rng: np.random.Generator,
+) -> Landmarks:
     from sklearn.metrics import pairwise_distances_argmin
 
-    sample, pool = draw_sample(X, max(m, max_points), rng=rng)
     found, info = (_by_batches if batches else _by_passes)(sample, m, max_iter=max_iter, rng=rng)
     # Rows near centres that are landmarks themselves only serve pictures: one of some of the points will do.
     step = len(sample) // (POINTS_PER_CENTRE * m) + 1 if centres else 1
