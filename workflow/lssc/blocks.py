@@ -6,13 +6,14 @@ wherever the rows are.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from lssc.types import NUMBERS_PER_BLOCK, Array, IndexArray, RowBlocks, fits_in_memory
+from lssc.types import NUMBERS_PER_BLOCK, Array, IndexArray, RowBlocks, block_slices, fits_in_memory
 
 Sums = tuple[np.ndarray, ...]
 # Rows of a sparse matrix in a block: they hold few numbers each.
@@ -97,9 +98,9 @@ class LocalBlocks(Blocks):
     def _slices(self) -> list[slice]:
         if known := getattr(self._rows, "slices", None):
             return known
-        sparse = hasattr(self._rows, "tocsr")
-        size = SPARSE_ROWS_PER_BLOCK if sparse else max(1, self._numbers // max(1, int(np.prod(self.shape[1:]))))
-        return [slice(start, min(start + size, len(self))) for start in range(0, len(self), size)]
+        if hasattr(self._rows, "tocsr"):
+            return block_slices(len(self), 1, SPARSE_ROWS_PER_BLOCK)
+        return block_slices(len(self), math.prod(self.shape[1:]), self._numbers)
 
 
 def _take_rows(rows: Array) -> Array:

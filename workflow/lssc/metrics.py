@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from lssc.types import Array, IndexArray
+from lssc.types import Array, IndexArray, Rows
 
 # Labels counted at a time, to bound memory.
 LABELS_PER_BLOCK = 2**20
 
 
-def scores(truth: IndexArray, predicted: IndexArray) -> dict[str, float]:
-    """Accuracy, normalised mutual information and adjusted Rand index."""
+def scores(truth: IndexArray | Rows, predicted: IndexArray | Rows) -> dict[str, float]:
+    """Accuracy, normalised mutual information and adjusted Rand index; labels in files are read block by block."""
     table = contingency(truth, predicted)
     return {"accuracy": accuracy(table), "nmi": nmi(table), "ari": ari(table)}
 
 
-def contingency(truth: IndexArray, predicted: IndexArray) -> Array:
+def contingency(truth: IndexArray | Rows, predicted: IndexArray | Rows) -> Array:
     """Contingency table: entry i, j counts the points of true label i and predicted label j."""
     if len(truth) != len(predicted) or len(truth) == 0:
         raise ValueError(f"{len(truth)} true and {len(predicted)} predicted labels; need equal numbers, at least one")
-    rows, columns = np.unique(truth), np.unique(predicted)
+    blocks = [slice(start, start + LABELS_PER_BLOCK) for start in range(0, len(truth), LABELS_PER_BLOCK)]
+    rows, columns = (np.unique(np.concatenate([np.unique(a[block]) for block in blocks])) for a in (truth, predicted))
     counts = np.zeros(len(rows) * len(columns))
-    for start in range(0, len(truth), LABELS_PER_BLOCK):
-        block = slice(start, start + LABELS_PER_BLOCK)
+    for block in blocks:
         cells = np.searchsorted(rows, truth[block]) * len(columns) + np.searchsorted(columns, predicted[block])
         counts += np.bincount(cells, minlength=len(counts))
     return counts.reshape(len(rows), len(columns))

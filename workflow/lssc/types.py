@@ -119,8 +119,13 @@ def fits_in_memory(shape: tuple[int, ...]) -> bool:
 
 def block_sizes(n: int, row: int) -> list[int]:
     """The number of rows in each block of an array of n rows of `row` numbers."""
-    size = max(1, NUMBERS_PER_BLOCK // row)
-    return [min(size, n - start) for start in range(0, n, size)]
+    return [block.stop - block.start for block in block_slices(n, row, NUMBERS_PER_BLOCK)]
+
+
+def block_slices(n: int, row: int, numbers: int) -> list[slice]:
+    """Blocks of n rows of `row` numbers each, so many numbers in a block."""
+    size = max(1, numbers // max(1, row))
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 @dataclass(frozen=True)
@@ -151,10 +156,18 @@ class Landmarks:
 
 @dataclass(frozen=True)
 class Codes:
-    """Row j of `matrix` (n x m, CSR) is the code of point j: the paper's column c_j."""
+    """Row j of `matrix` (n x m, CSR or in blocks) is the code of point j: the paper's column c_j."""
 
     matrix: Any
     info: Info = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CodeBlocks:
+    """Codes (n x m) made block by block, from the first point on. The blocks can be iterated once."""
+
+    shape: tuple[int, int]
+    blocks: Iterator[Codes]
 
 
 @dataclass(frozen=True)

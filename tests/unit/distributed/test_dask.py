@@ -176,7 +176,7 @@ def test_worker_out_of_memory_is_told_which_chunks_fit(X):
 def test_tasks_are_named_by_their_step(X, client):
     clone(MODELS["refined"]).fit(da.from_array(X, chunks=(130, -1)))
     names = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
-    assert {"code_points", "lower_gram", "project_codes", "best_start", "search_sample"} <= names
+    assert {"code_points", "lower_gram", "coordinates", "best_start", "search_sample"} <= names
 
 
 @pytest.mark.parametrize("scheduler", ["synchronous", "processes"])

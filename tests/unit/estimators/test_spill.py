@@ -7,7 +7,6 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import lssc
-from lssc.estimators import inputs
 
 MODELS = [
     lssc.FSC(3, n_landmarks=20, random_state=0),
@@ -18,7 +17,7 @@ MODELS = [
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(inputs, "ROWS_PER_BLOCK", 7)
+    monkeypatch.setattr("lssc.parts.coding.NUMBERS_PER_BLOCK", 7 * 12)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=["FSC", "medoids", "refined"])

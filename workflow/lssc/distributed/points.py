@@ -68,5 +68,5 @@ def code_blocks(
 
 
 def _code_points(block: Array, start: int, *, spill: str | None, **options: Any) -> Any:
-    codes = code_block(block, start, **options)
+    codes = code_block(block, start, **options).matrix
     return codes if spill is None else Shard.write(spill, f"codes-{start:012d}", codes)

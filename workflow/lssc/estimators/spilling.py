@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lssc.blocks import LocalBlocks
-from lssc.estimators.inputs import row_blocks
-from lssc.parts.coding import code_block
+from lssc.errors import InputError
+from lssc.parts.coding import code_rows
 from lssc.shards import Shard, ShardRows
 from lssc.types import Codes, LandmarkArray, Rows
 
 
 def code_to_files(
-    points: Rows, landmarks: LandmarkArray, coder: str, params: Mapping[str, Any], *, folder: str, threads: int
+    points: Rows, landmarks: LandmarkArray, coder: str, params: Mapping[str, Any], *, folder: str, **options: Any
 ) -> Codes:
     """The codes of all points, in files of the folder: memory holds those of one block."""
-    rows = landmarks if landmarks.ndim == 1 else None
-    known = points[landmarks] if rows is not None else landmarks
-    blocks, shards = row_blocks(*points.shape), []
-    for block in blocks:
-        options = {"landmarks": known, "rows": rows, "coder": coder, "params": params, "threads": threads}
-        codes = code_block(points[block], block.start, **options)
-        shards.append(Shard.write(folder, f"codes-{block.start:012d}", codes))
-    return Codes(LocalBlocks(ShardRows(shards, [b.stop - b.start for b in blocks], len(known))))
+    codes, shards, lengths, start = code_rows(points, landmarks, coder, params, **options), [], [], 0
+    for block in codes.blocks:
+        shards.append(Shard.write(folder, f"codes-{start:012d}", block.matrix))
+        lengths.append(block.matrix.shape[0])
+        if not start:
+            _require_space(folder, Path(shards[0].path).stat().st_size, math.ceil(len(points) / lengths[0]) - 1)
+        start += lengths[-1]
+    return Codes(LocalBlocks(ShardRows(shards, lengths, codes.shape[1])))
+
+
+def _require_space(folder: str, size: int, more: int) -> None:
+    """InputError if the disk has no room for `more` blocks like the first one, before it is filled."""
+    free = shutil.disk_usage(folder).free
+    if free < size * more:
+        raise InputError(
+            f"spill={folder}: the codes take about {size * more / 1e9:.1f} GB, {free / 1e9:.1f} GB are free"
+        )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lssc.blocks import Blocks
+from lssc.blocks import Blocks, as_blocks
 from lssc.errors import InputError
 from lssc.parts.registry import Component
 from lssc.types import Array, IndexArray, LandmarkArray, Rows, StoredRows, is_stored
@@ -154,8 +154,8 @@ def check_landmark_points(call: Call, name: str, value: Any) -> Array:
 
 def check_labels(call: Call, name: str, value: Any) -> IndexArray | Blocks:
     """A cluster from 0 to K - 1 for every point."""
-    if isinstance(value, Blocks):
-        return value
+    if isinstance(value, Blocks | StoredRows):
+        return as_blocks(value)
     top = (call.n_clusters or call.n) - 1
     labels = as_whole_numbers(call, name, value, f"whole numbers from 0 to {top}, one per point")
     call.require(len(labels) == call.n, f"{len(labels)} {name} for {call.n} points; give one per point")
@@ -166,8 +166,8 @@ def check_labels(call: Call, name: str, value: Any) -> IndexArray | Blocks:
 
 def check_coordinates(call: Call, name: str, value: Any) -> Array | Blocks:
     """A row of numbers for every point, in memory or in blocks."""
-    if isinstance(value, Blocks):
-        return value
+    if isinstance(value, Blocks | StoredRows):
+        return as_blocks(value)
     array = np.require(as_numbers(call, name, value), np.float64, ["C", "A"])
     require_shape(call, name, array.shape)
     call.require(len(array) == call.n, f"{len(array)} rows of {name} for {call.n} points; give one per point")

@@ -10,7 +10,7 @@ import os
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from lssc import __version__
+from lssc.blocks import LocalBlocks
 from lssc.errors import DamagedArtifact, InputError, exit_with_message
 from lssc.parts.inputs import MAX_MAGNITUDE, is_sound
 from lssc.parts.registry import Component, find
@@ -27,8 +28,8 @@ from lssc.pipeline.limits import LIMITS, cpu_limit, limit_reached, refusing
 from lssc.pipeline.store.artifacts import Reader, Record, Writer, reading, writing
 from lssc.pipeline.store.features import Features
 from lssc.pipeline.study.blocks import Block, siblings
-from lssc.pipeline.timing import timed
-from lssc.types import IndexArray, Rows
+from lssc.pipeline.timing import timed, timed_blocks
+from lssc.types import CodeBlocks, IndexArray, RowBlocks, Rows
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,12 @@ class Trial:
         get = source.rows if self.part.by_rows else source.array
         return get(self.number, array, rows=self.n)
 
-    def csr(self, name: str, matrix: str) -> Any:
-        """A sparse matrix of an input, one row per point."""
-        stored = self.inputs[name].csr(self.number, matrix)
-        self.inputs[name].require(stored.shape[0] == self.n, f"has {stored.shape[0]} rows of {matrix}, not {self.n}")
-        return stored
+    def codes(self, embedder: Component) -> Any:
+        """The codes of all points; large ones stay in their file if the embedder works by rows."""
+        source = self.inputs["codes"]
+        stored = (source.codes if embedder.by_rows else source.csr)(self.number, "codes")
+        source.require(stored.shape[0] == self.n, f"has {stored.shape[0]} rows of codes, not {self.n}")
+        return stored if hasattr(stored, "tocsr") else LocalBlocks(stored)
 
     def landmark_indices(self) -> IndexArray | None:
         """The points that the columns of the codes stand for; None if landmarks are no points."""
@@ -105,6 +107,12 @@ class Trial:
 
 
 Compute = Callable[[Trial], Record]
+
+
+def timed_rows(array: Any, spent: dict[str, float]) -> Any:
+    """A result of the part; if it is made while it is written, the time for that is added to `spent`."""
+    in_blocks = isinstance(array, RowBlocks | CodeBlocks)
+    return replace(array, blocks=timed_blocks(array.blocks, spent)) if in_blocks else array
 
 
 def run_stage(compute: Compute, *, reuse: bool = True) -> None:

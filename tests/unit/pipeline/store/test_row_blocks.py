@@ -209,26 +209,16 @@ def inputs(tmp_path):
 
 @pytest.mark.parametrize(("by_rows", "kind"), [(True, StoredRows), (False, np.ndarray)])
 def test_only_parts_by_rows_get_stored_rows(inputs, tmp_path, monkeypatch, nothing_held, by_rows, kind):
-    from scipy import sparse
-
     given = []
 
     def select(X, m):
         given.append(X)
         return Landmarks(np.arange(m))
 
-    def code(X, landmarks):
-        given.append(X)
-        return Codes(sparse.csr_matrix(X[0:30] @ X[landmarks].T))
-
     stand_in(monkeypatch, "selector", "kmedoids", select, by_rows=by_rows)
-    stand_in(monkeypatch, "coder", "lasso", code, by_rows=by_rows)
-    selected, codes = recipe("selector", "kmedoids", m=2), recipe("coder", "lasso")
+    selected = recipe("selector", "kmedoids", m=2)
     make_artifact(select_landmarks, inputs={"data": inputs["data"]}, out=tmp_path / "s.h5", recipe=selected)
-    make_artifact(code_points, inputs=inputs, out=tmp_path / "codes.h5", recipe=codes)
-    assert [type(array) for array in given] == [kind, kind]
-    with reading(tmp_path / "codes.h5") as reader:
-        assert_allclose(reader.array(0, "codes_data"), (X @ X[[9, 2]].T).ravel())
+    assert [type(array) for array in given] == [kind]
 
 
 def test_coder_gets_the_threads_of_its_job(inputs, tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ def _best_start(
     sample: Array, *, n_clusters: int, n_init: int, max_iter: int, rng: np.random.Generator
 ) -> tuple[Array, Array, float, Info]:
     """Centres of the centred sample, its mean (D x 1), the squared move at which K-means stops, and facts."""
-    X = np.array(sample.T, order="C")
+    X = np.array(sample.T, order="C", dtype=np.float64)
     mean = X.mean(axis=1, keepdims=True)
     X -= mean
     clusters = best_of_starts(X, n_clusters, n_init=n_init, max_iter=max_iter, rng=rng)

@@ -76,7 +76,9 @@ def embed_codes(
     # Signs by the landmarks: those of the points would take another pass.
     columns = column_signs(U) * (values**value_power if value_power else 1.0)
     projection = replace(projection, basis=U * columns)
-    vectors = codes.map(partial(project_codes, projection=projection), row=(k,), dtype=np.float64)
+    # Codes in single precision give coordinates in single precision.
+    dtype = codes.dtype if codes.dtype.kind == "f" else np.dtype(np.float64)
+    vectors = codes.map(partial(_coordinates, projection=projection, dtype=dtype), row=(k,), dtype=dtype)
     return Embedding(vectors, values, {"n_uncoded": int(uncoded)}, projection)
 
 
@@ -84,6 +86,10 @@ def project_codes(codes: sparse.csr_matrix, projection: Projection) -> Array:
     """Coordinates of any points in an embedding by landmarks, from their codes by the same landmarks."""
     vectors = _scaled(codes, projection) @ projection.basis
     return unit_rows(vectors) if projection.scale_rows else vectors
+
+
+def _coordinates(codes: sparse.csr_matrix, *, projection: Projection, dtype: np.dtype) -> Array:
+    return project_codes(codes, projection).astype(dtype, copy=False)
 
 
 def _scaled(codes: sparse.csr_matrix, projection: Projection) -> sparse.csr_matrix:

@@ -19,14 +19,15 @@ NOTHING = {"seconds": 0.0, "cpu_seconds": 0.0, "peak_mb": 0.0}
 def score_labels(trial: Trial) -> Record:
     """The labels are those of the last step."""
     steps = [step for step in STEPS if step.makes in trial.inputs]
+    last = steps[-1].makes
     if trial.stopped:
         return Record({}, {"scores": {"stopped": trial.stopped}})
-    labels = trial.array(steps[-1].makes, "labels", rows=trial.n)
     has_truth = trial.inputs["data"].has(trial.number, "labels")
     if has_truth:
-        values = scores(trial.array("data", "labels", rows=trial.n), labels)
+        values = scores(*(trial.inputs[name].rows(trial.number, "labels", rows=trial.n) for name in ("data", last)))
     else:
-        values = {**dict.fromkeys(("accuracy", "nmi", "ari")), **_without_truth(trial, labels, steps[-1].makes)}
+        labels = trial.array(last, "labels", rows=trial.n)
+        values = {**dict.fromkeys(("accuracy", "nmi", "ari")), **_without_truth(trial, labels, last)}
     spent = {step.verb: NOTHING for step in STEPS}
     spent |= {step.verb: trial.facts(step.makes) for step in steps}
     for unit in UNITS:
@@ -50,11 +51,12 @@ def _without_truth(trial: Trial, labels: IndexArray, last: str) -> dict[str, Any
 def _eigengap(trial: Trial) -> float | None:
     """By how much the K-th eigenvalue or singular value of the embedding exceeds the next one."""
     made = trial.facts("embedding")["recipe"]
-    codes, K, part = trial.csr("codes", "codes"), made["n_clusters"], made["part"]
+    embedder, K, part = find("embedder", made["part"]["name"]), made["n_clusters"], made["part"]
+    codes = trial.codes(embedder)
     if codes.shape[1] <= K:
         return None
     supplied = {"landmark_indices": trial.landmark_indices(), "rng": trial.rng("embedding"), "threads": 1}
-    values = find("embedder", part["name"])(codes, n_clusters=K + 1, **supplied, **part["params"]).spectrum
+    values = embedder(codes, n_clusters=K + 1, **supplied, **part["params"]).spectrum
     return float(values[K - 1] - values[K])
 
 

@@ -22,12 +22,15 @@ from typing import Any
 import h5py
 import numpy as np
 
+from lssc.blocks import SPARSE_ROWS_PER_BLOCK
 from lssc.errors import DamagedArtifact
 from lssc.pipeline.store.files import replacing
 from lssc.pipeline.store.heads import HEAD, check_sum, job_hash, write_head
-from lssc.types import RowBlocks, Rows, StoredRows, fits_in_memory
+from lssc.types import CodeBlocks, RowBlocks, Rows, StoredRows, block_slices, fits_in_memory
 
 CSR = ("data", "indices", "indptr", "shape")
+# Coefficients in a chunk of the file, if their number is not known from the start (256 KB of values).
+NONZEROS_PER_CHUNK = 2**16
 # Bytes of disk that HDF5 needs beside the arrays.
 OVERHEAD = 2**18
 # How HDF5 reports the system's error numbers.
@@ -36,15 +39,38 @@ ERRNO = re.compile(r"errno = (\d+)")
 
 @dataclass(frozen=True)
 class Record:
-    """One trial of an artifact: arrays, whole or made in blocks, and JSON-able facts about them."""
+    """One trial of an artifact: arrays, whole or made in blocks, and JSON-able facts about them.
 
-    arrays: Mapping[str, np.ndarray | RowBlocks]
+    Codes that are made in blocks are one entry; whole ones are several arrays (`csr_arrays`).
+    """
+
+    arrays: Mapping[str, np.ndarray | RowBlocks | CodeBlocks]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def csr_arrays(name: str, matrix: Any) -> dict[str, np.ndarray]:
     """A CSR matrix as plain arrays; `Reader.csr` joins them again."""
     return {f"{name}_{part}": np.asarray(getattr(matrix, part)) for part in CSR}
+
+
+class StoredCodes:
+    """Codes (n x m) in an open file, read at each access; only their pointers are in memory."""
+
+    def __init__(self, data: h5py.Dataset, indices: h5py.Dataset, pointers: h5py.Dataset, shape: np.ndarray) -> None:
+        self._data, self._indices, self._pointers = data, indices, pointers[()]
+        self.shape, self.dtype = (int(shape[0]), int(shape[1])), data.dtype
+        self.slices = block_slices(len(self), 1, SPARSE_ROWS_PER_BLOCK)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> Any:
+        from scipy.sparse import csr_matrix
+
+        pointers = self._pointers[rows.start : rows.stop + 1]
+        begin, end = pointers[[0, -1]]
+        arrays = (self._data[begin:end], self._indices[begin:end], pointers - begin)
+        return csr_matrix(arrays, shape=(rows.stop - rows.start, self.shape[1]))
 
 
 class Writer:
@@ -55,9 +81,12 @@ class Writer:
 
     def add(self, trial: int, record: Record) -> None:
         """Write a trial. Each block of an array is written and hashed as it is made."""
-        self._require_space(record.arrays.values())
+        self._require_space([array for array in record.arrays.values() if not isinstance(array, CodeBlocks)])
         group, digest = self._file.create_group(_group(trial)), hashlib.sha256()
         for name, array in sorted(record.arrays.items()):
+            if isinstance(array, CodeBlocks):
+                self._add_codes(group, digest, name, array)
+                continue
             data = group.create_dataset(name, shape=array.shape, dtype=array.dtype)
             for place, block in _hashed(digest, name, array):
                 data[place] = block
@@ -65,6 +94,29 @@ class Writer:
             data.flush()
         facts = json.dumps(dict(record.facts), sort_keys=True, default=_json_value)
         group.attrs.update(facts=facts, content=digest.hexdigest())
+
+    def _add_codes(self, group: h5py.Group, digest: Any, name: str, codes: CodeBlocks) -> None:
+        """Write codes as they are made: their number is known at the end."""
+        n, m = codes.shape
+        grown = {"shape": (0,), "maxshape": (None,), "chunks": (NONZEROS_PER_CHUNK,)}
+        data = group.create_dataset(f"{name}_data", dtype=np.float32, **grown)
+        indices = group.create_dataset(f"{name}_indices", dtype=np.int32, **grown)
+        pointers = group.create_dataset(f"{name}_indptr", shape=(n + 1,), dtype=np.int64)
+        group[f"{name}_shape"] = np.array([n, m])
+        start, used = 0, 0
+        for block in (codes.matrix for codes in codes.blocks):
+            self._require_space([block.data, block.indices])
+            stop, end = start + block.shape[0], used + block.nnz
+            for dataset, values in ((data, block.data), (indices, block.indices)):
+                dataset.resize((end,))
+                dataset[used:end] = values
+                digest.update(np.ascontiguousarray(values, dtype=dataset.dtype).data if len(values) else b"")
+            pointers[start + 1 : stop + 1] = used + block.indptr[1:]
+            digest.update(np.ascontiguousarray(block.indptr).data)
+            start, used = stop, end
+            data.flush()
+        if start != n:
+            raise ValueError(f"codes of {start} points, not {n}")
 
     def copy(self, trial: int, source: Reader) -> None:
         """Take a trial over from another artifact; HDF5 copies it piece by piece."""
@@ -140,6 +192,11 @@ class Reader:
         """One array of a trial; a large one stays in the file, to be read by rows."""
         data = self._dataset(trial, name, rows)
         return data[()] if fits_in_memory(data.shape) else StoredRows(data)
+
+    def codes(self, trial: int, name: str) -> Any:
+        """A CSR matrix; a large one stays in the file, to be read by rows."""
+        data, indices, indptr, shape = (self._dataset(trial, f"{name}_{part}", None) for part in CSR)
+        return self.csr(trial, name) if fits_in_memory(data.shape) else StoredCodes(data, indices, indptr, shape[()])
 
     def csr(self, trial: int, name: str) -> Any:
         """The CSR matrix that `csr_arrays` took apart."""
