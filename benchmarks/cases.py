@@ -245,6 +245,11 @@ def overhead() -> Iterator[Row]:
     yield from in_own_process("overhead.py", os.environ["BENCH_RUN"])
 
 
+def dask() -> Iterator[Row]:
+    """FSC in memory, in files and on Dask workers, beside scikit-learn's clusterers, by the wall clock."""
+    yield from in_own_process("clusters.py")
+
+
 def automatic() -> Iterator[Row]:
     """Parameters that estimators choose, beside tuned ones."""
     yield from in_own_process("automatic.py")
@@ -255,7 +260,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     part.__name__: part
     for part in (
         *(lasso, threads, omp, kmedoids, kmeans, farthest_first, admm),
-        *(stages, methods, estimators, automatic),
+        *(stages, methods, estimators, dask, automatic),
         overhead,
     )
 }

@@ -25,6 +25,7 @@ TITLES = {
     "stages": "FSC-uniform by stage",
     "methods": "Whole methods over n",
     "estimators": "Estimators beside other clusterers",
+    "dask": "Points in files and on Dask",
     "automatic": "Parameters that estimators choose",
     "overhead": "The workflow",
 }
@@ -36,6 +37,7 @@ QUANTITIES = {
     "cost": "cost",
     "inertia": "inertia",
     "same_exemplars": "share of equal exemplars",
+    "accuracy": "accuracy",
     "peak_mb": "peak memory (MB)",
     "stage_cpu_seconds": "CPU s of all stages",
     "core_seconds_over_work": "cores x wall s / CPU s",
@@ -152,6 +154,11 @@ BOUNDS = (
         *("Modified ADMM, peak memory at n=15,000", "≤", 4),
         lambda r: r.value("admm", "memory", "admm_modified", "peak_mb") / 1024,
         "GiB",
+    ),
+    Bound(
+        *("FSC on two Dask workers over FSC on two threads, n = 10 million, wall clock", "≤", 1.25),
+        lambda r: r.ratio("dask", "n10000000", "FSC, 2 Dask workers", "FSC, 2 threads", "seconds"),
+        "times",
     ),
     Bound("`FSC.fit` over the sum of its parts, n = 15,000 and more", "≤", 1.05, _fit_over_parts, "times"),
     Bound(
