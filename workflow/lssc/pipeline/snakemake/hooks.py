@@ -18,6 +18,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from lssc.errors import InputError
+from lssc.pipeline.server.serving import serving
 from lssc.pipeline.snakemake import patches
 from lssc.pipeline.snakemake.folders import claim_folders, end_processes, report_full_disk, slurm_queue
 from lssc.pipeline.snakemake.resources import Limits, expected_seconds, file_bytes, group_minutes
@@ -88,7 +89,8 @@ def _run(
             executor_settings.jobname_prefix = f"lssc-{run}"
         if getattr(executor_settings, "status_cmd", None):
             executor_settings.status_cmd = _program(executor_settings.status_cmd, workflow)
-        yield
+        with serving() if executor.local_exec else contextlib.nullcontext():
+            yield
 
 
 @contextlib.contextmanager

@@ -1,0 +1,37 @@
+"""Starts the server of a run, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from lssc.pipeline.server.client import VARIABLE
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[subprocess.Popen[bytes]]:
+    """A server that commands started within find; it ends with the block, or with this process."""
+    # A short path: that of a socket may have a hundred characters. Only this user may enter the folder.
+    with tempfile.TemporaryDirectory(prefix="lssc-") as folder, socket.socket(socket.AF_UNIX) as listener:
+        address = str(Path(folder) / "server")
+        listener.bind(address)
+        listener.listen(256)
+        command = [sys.executable, "-m", "lssc.pipeline.server.main", str(listener.fileno())]
+        # In a session of its own: Ctrl-C is for Snakemake, which ends the jobs.
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()], start_new_session=True)
+        # Held by the server alone: if it dies, commands see that nobody listens.
+        listener.close()
+        os.environ[VARIABLE] = address
+        try:
+            yield server
+        finally:
+            del os.environ[VARIABLE]
+            assert server.stdin
+            server.stdin.close()
+            server.wait()
