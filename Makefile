@@ -4,7 +4,7 @@ VENV := .venv
 CORES ?= all
 RESULTS ?= results
 # In recipes these are the shell's, in quotes: a folder's name may hold spaces or signs that mean something to it.
-export PYTHON CORES RESULTS ARCHIVE MNIST
+export PYTHON CORES RESULTS ARCHIVE MNIST ROUNDS
 ON_PATH := PATH="$$PWD/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 COMPILED := $(VENV)/.compiled
@@ -20,7 +20,7 @@ help:
 	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
 	@echo "make test   set up, then run all tests on two cores, in about five minutes"
 	@echo "make test-core   build the wheel; test the library alone on Python 3.10, 3.12 and 3.13, in about five minutes"
-	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same"
+	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same; ROUNDS=100: for an hour"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about eight minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make leaderboard  every method on every dataset, in about three hours on two cores; SMALL=1: on small data, in minutes"
@@ -82,7 +82,7 @@ check: $(COMPILED)
 test-core: $(READY)
 	@$(ON_PATH) python tests/environments.py
 
-# Kills runs 25 times, damages files and fills the disk.
+# Kills runs 25 times, or ROUNDS times, kills their servers, damages files and fills the disk.
 test-crash: $(COMPILED)
 	$(ON_PATH) python -m pytest tests/crash
 

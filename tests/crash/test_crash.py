@@ -18,7 +18,8 @@ import pytest
 from lssc.pipeline.store.locks import RUN_VARIABLE, read_owner
 from tests.workflow.conftest import SCORES, Pipeline, environment, jobs
 
-N_KILLS = 25
+# `make test-crash ROUNDS=100` kills more often.
+N_KILLS = int(os.environ.get("ROUNDS") or 25)
 
 
 @pytest.fixture
@@ -100,11 +101,18 @@ def damage(path: Path, chance: random.Random) -> None:
 def test_many_kills_and_damaged_files_change_no_score(fresh, finished, begin):
     seed = int.from_bytes(os.urandom(4), "little")
     chance = random.Random(seed)
-    kills, damaged, finishes = 0, [], 0
+    kills, damaged, finishes, servers = 0, [], 0, 0
     while kills < N_KILLS:
         run = begin(fresh)
         try:
-            run.wait(timeout=chance.uniform(0.2, 14))
+            if chance.random() < 0.5:
+                # The run goes on without its server, or without a process of it.
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    run.wait(timeout=chance.uniform(0.5, 8))
+                if served := jobs_of(fresh, "lssc.pipeline.server.main"):
+                    chance.choice(served).kill()
+                    servers += 1
+            run.wait(timeout=chance.uniform(0.2, 8))
         except subprocess.TimeoutExpired:
             kill_group(run)
             kills += 1
@@ -117,7 +125,8 @@ def test_many_kills_and_damaged_files_change_no_score(fresh, finished, begin):
         if chance.random() < 0.5 and (files := results(fresh)):
             damaged.append(chance.choice(files))
             damage(damaged[-1], chance)
-    summary = f"seed {seed}: {kills} kills, {finishes} runs that ended before, {len(damaged)} files damaged"
+    summary = f"seed {seed}: {kills} kills, {servers} of servers, {finishes} runs that ended before"
+    summary += f", {len(damaged)} files damaged"
     done = fresh.run()
     assert done.returncode == 0, f"{summary}\n{done.stderr[-4000:]}"
     check_same(fresh, finished)

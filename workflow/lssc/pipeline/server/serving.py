@@ -24,7 +24,9 @@ def serving() -> Iterator[subprocess.Popen[bytes]]:
         listener.listen(256)
         command = [sys.executable, "-m", "lssc.pipeline.server.main", str(listener.fileno())]
         # In a session of its own: Ctrl-C is for Snakemake, which ends the jobs.
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()], start_new_session=True)
+        # What jobs say goes to their own streams.
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        server = subprocess.Popen(command, pass_fds=[listener.fileno()], start_new_session=True, **streams)
         # Held by the server alone: if it dies, commands see that nobody listens.
         listener.close()
         os.environ[VARIABLE] = address
