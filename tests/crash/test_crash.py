@@ -98,6 +98,18 @@ def damage(path: Path, chance: random.Random) -> None:
     path.write_bytes(content)
 
 
+def kill_server(pipeline: Pipeline, chance: random.Random) -> int:
+    """Kill the server of a run, or a process of it that runs the jobs of a stage, but no job; how many were killed."""
+    served = {process.pid: process for process in jobs_of(pipeline, "lssc.pipeline.server.main")}
+    first = [process for process in served.values() if process.ppid() not in served]
+    stages = [process for process in served.values() if process.ppid() in {server.pid for server in first}]
+    if not first:
+        return 0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        chance.choice([*first, *stages]).kill()
+    return 1
+
+
 def test_many_kills_and_damaged_files_change_no_score(fresh, finished, begin):
     seed = int.from_bytes(os.urandom(4), "little")
     chance = random.Random(seed)
@@ -106,12 +118,10 @@ def test_many_kills_and_damaged_files_change_no_score(fresh, finished, begin):
         run = begin(fresh)
         try:
             if chance.random() < 0.5:
-                # The run goes on without its server, or without a process of it.
+                # The run goes on without its server.
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     run.wait(timeout=chance.uniform(0.5, 8))
-                if served := jobs_of(fresh, "lssc.pipeline.server.main"):
-                    chance.choice(served).kill()
-                    servers += 1
+                servers += kill_server(fresh, chance)
             run.wait(timeout=chance.uniform(0.2, 8))
         except subprocess.TimeoutExpired:
             kill_group(run)
