@@ -37,7 +37,7 @@ def main() -> list[Row]:
         with tempfile.TemporaryDirectory() as folder:
             in_own_process("clusters.py", "write", folder, str(n))
             for way in ["FSC, codes in files"] if n == HUGE else WAYS:
-                print(f"  {way}, n={n:,}", file=sys.stderr)
+                print(f"  {way}, n={n:,}", file=sys.stderr, flush=True)
                 rows += in_own_process("clusters.py", way, folder, str(n))
     return rows
 

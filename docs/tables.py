@@ -9,6 +9,7 @@ stand above a table:
   scores.csv instead of sweep.csv; several NAMEs, or the values of the last condition, are the columns; `heads=` names
   them (`_` stands for a space);
 - `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
+  `<!-- billion NAME nodes=32 cores=16 -->`: what a billion points would take, calculated from its largest run;
 - `<!-- overview NAME -->`: a leaderboard's methods by mean rank, with their accuracy on each dataset;
   `<!-- winners NAME -->`: for each dataset the most accurate method, and the fastest that is nearly as accurate;
   `<!-- boards NAME -->`: its datasets, each with table and figure;
@@ -36,17 +37,19 @@ DOCS = Path(__file__).parent
 CONFIG = DOCS.parent / "config" / "config.yaml"
 DOCUMENTS = (
     DOCS.parent / "README.md",
-    *(DOCS / name for name in ("results.md", "deviations.md", "claims.md", "decisions.md")),
+    *(DOCS / name for name in ("results.md", "deviations.md", "claims.md", "decisions.md", "scale.md")),
     *(DOCS / "guide" / name for name in ("choosing.md", "large_data.md", "which_method.md")),
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
-TABLE_KINDS = "headline|accuracies|effects|growth|overview|winners|boards|verdicts|claims|decisions"
+TABLE_KINDS = "headline|accuracies|effects|growth|billion|overview|winners|boards|verdicts|claims|decisions"
 TABLE = re.compile(rf"(<!-- ({TABLE_KINDS})((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 DECISION = re.compile(r"^## (\d+)\. (.+)\n\*([\d-]+)\.\* ((?:.+\n)+)", re.MULTILINE)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
 # Difference of accuracy up to which a faster method is nearly as accurate.
 NEARLY = 0.02
+# Stages of FSC, and their names in tables.
+STAGES = {"select": "landmarks", "code": "coding", "embed": "embedding", "cluster": "K-means"}
 # Parameter -> its name at the head of a table.
 SYMBOLS = {"lam": "λ", "alpha": "α", "n_init": "restarts"}
 # Label in the headline table -> methods whose accuracy and whose CPU seconds count.
@@ -72,6 +75,7 @@ def table(kind: str, words: list[str]) -> str:
         "accuracies": accuracies,
         "effects": effects,
         "growth": growth,
+        "billion": billion,
         "overview": overview,
         "winners": winners,
         "boards": boards,
@@ -196,15 +200,26 @@ def labels() -> dict[str, str]:
 
 def growth(*names: str) -> str:
     """Accuracy, CPU seconds by stage and the largest stage's memory by method and n, as a Markdown table."""
-    stages = {"select": "landmarks", "code": "coding", "embed": "embedding", "cluster": "K-means"}
     groups: dict[tuple[str, int], list[dict]] = {}
     for row in (row for name in names for row in scores(name)):
         groups.setdefault((row["label"], int(row["n"])), []).append(row)
-    rows = [["method", "n", "trials", "accuracy", "CPU s", *stages.values(), "peak memory"]]
+    rows = [["method", "n", "trials", "accuracy", "CPU s", *STAGES.values(), "peak memory"]]
     for (label, n), trials in sorted(groups.items()):
-        times = [seconds(trials, column) for column in ("cpu_seconds", *(f"{stage}_cpu_seconds" for stage in stages))]
+        times = [seconds(trials, column) for column in ("cpu_seconds", *(f"{stage}_cpu_seconds" for stage in STAGES))]
         memory = max(float(row["peak_mb"]) for row in trials) / 1024
         rows.append([label, f"{n:,}", str(len(trials)), spread(trials), *times, f"{memory:.2f} GB"])
+    return markdown(rows)
+
+
+def billion(name: str, *sizes: str) -> str:
+    """Seconds of every stage for a billion points, from the CPU seconds of an experiment's largest run: a calculation."""
+    size = {key: int(value) for key, value in (entry.split("=") for entry in sizes)}
+    row = max(scores(name), key=lambda row: int(row["n"]))
+    share = 1e9 / int(row["n"])
+    rows = [["", "CPU s", f"s on {size['nodes']} nodes of {size['cores']} cores"]]
+    for stage, label in STAGES.items():
+        cpu = share * float(row[f"{stage}_cpu_seconds"])
+        rows.append([label, f"{cpu:,.0f}", f"{cpu / size['nodes'] / size['cores']:,.1f}"])
     return markdown(rows)
 
 

@@ -18,7 +18,7 @@ from lssc.shards import Shard
 from lssc.types import Array, Codes, LandmarkArray
 
 # Rows, and numbers (64 MB), of a block. Blocks do not depend on the chunks of X, so that results do not, either.
-ROWS_PER_BLOCK, NUMBERS_PER_BLOCK = 2**16, 2**23
+ROWS_PER_BLOCK, NUMBERS_PER_BLOCK = 2**18, 2**23
 
 
 def rows_in_one_chunk(X: da.Array) -> da.Array:
