@@ -212,7 +212,7 @@ def growth(*names: str) -> str:
 
 
 def billion(name: str, *sizes: str) -> str:
-    """Seconds of every stage for a billion points, from the CPU seconds of an experiment's largest run: a calculation."""
+    """Seconds of every stage for a billion points, calculated from the CPU seconds of an experiment's largest run."""
     size = {key: int(value) for key, value in (entry.split("=") for entry in sizes)}
     row = max(scores(name), key=lambda row: int(row["n"]))
     share = 1e9 / int(row["n"])
