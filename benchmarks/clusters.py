@@ -54,7 +54,7 @@ def write(folder: str, n: str) -> list[Row]:
     for start in range(0, int(n), ROWS_PER_CHUNK):
         k = rng.integers(N_CLUSTERS, size=min(ROWS_PER_CHUNK, int(n) - start))
         z = rng.standard_normal((len(k), SUBSPACE_DIM))
-        block = np.einsum("ndj,nj->nd", H[k], z) + NOISE * rng.standard_normal((len(k), DIM))
+        block = (H[k] @ z[:, :, None])[:, :, 0] + NOISE * rng.standard_normal((len(k), DIM))
         X[start : start + len(k)], labels[start : start + len(k)] = unit_rows(block), k
     np.save(f"{folder}/labels.npy", labels)
     return []
