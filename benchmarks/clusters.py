@@ -27,6 +27,9 @@ SIZES = sized((1_000_000, 10_000_000), (2_000, 4_000))
 HUGE = int(os.environ.get("BENCH_HUGE", "0"))
 M, DIM, SUBSPACE_DIM, NOISE = sized(300, 30), 16, 6, 0.1
 ROWS_PER_CHUNK = sized(2**16, 500)
+# Seconds after which a run is stopped.
+MAX_SECONDS = sized(300.0, 60.0)
+STOPPED = f"stopped after {MAX_SECONDS:g} s"
 # Seconds between two looks at the memory of all processes of a run.
 MEMORY_SECONDS = 0.2
 
@@ -37,9 +40,14 @@ def main() -> list[Row]:
         with tempfile.TemporaryDirectory() as folder:
             in_own_process("clusters.py", "write", folder, str(n))
             for way in ["FSC, codes in files"] if n == HUGE else WAYS:
-                print(f"  {way}, n={n:,}", file=sys.stderr, flush=True)
-                rows += in_own_process("clusters.py", way, folder, str(n))
+                found = in_own_process("clusters.py", way, folder, str(n), timeout=None if n == HUGE else MAX_SECONDS)
+                print(f"  {way}, n={n:,}: {'stopped' if found is None else 'done'}", file=sys.stderr, flush=True)
+                rows += found or [row(f"n{n}", way, "seconds", np.nan, n=n, size=_size(n), note=STOPPED)]
     return rows
+
+
+def _size(n: int) -> str:
+    return f"n={n:,}, D={DIM}, m={M}, λ=10, two cores"
 
 
 def write(folder: str, n: str) -> list[Row]:
@@ -119,9 +127,8 @@ def measured(way: str, folder: str, n: str) -> Iterator[Row]:
     seconds = time.perf_counter() - start
     ended.set()
     accuracy = scores(np.load(f"{folder}/labels.npy"), labels)["accuracy"]
-    size = f"n={int(n):,}, D={DIM}, m={M}, λ=10, two cores"
     for quantity, value in {"seconds": seconds, "accuracy": accuracy, "peak_mb": peak[0] / 2**20}.items():
-        yield row(f"n{n}", way, quantity, value, n=int(n), size=size)
+        yield row(f"n{n}", way, quantity, value, n=int(n), size=_size(int(n)))
 
 
 def _watch_memory() -> tuple[list[float], threading.Event]:
