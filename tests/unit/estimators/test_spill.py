@@ -1,6 +1,5 @@
 """Fits whose codes and coordinates go to files."""
 
-import h5py
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -23,6 +22,9 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize("model", MODELS, ids=["FSC", "medoids", "refined"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_labels_are_those_of_the_fit_in_memory(X, model, threads, tmp_path, small_blocks, monkeypatch):
+    # Imported on use: the library's tests run where only the core is installed.
+    import h5py
+
     expected = clone(model).fit(X)
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["X"] = X
