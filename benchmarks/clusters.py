@@ -28,7 +28,7 @@ HUGE = int(os.environ.get("BENCH_HUGE", "0"))
 M, DIM, SUBSPACE_DIM, NOISE = sized(300, 30), 16, 6, 0.1
 ROWS_PER_CHUNK = sized(2**16, 500)
 # Seconds after which a run is stopped.
-MAX_SECONDS = sized(300.0, 60.0)
+MAX_SECONDS = sized(120.0, 60.0)
 STOPPED = f"stopped after {MAX_SECONDS:g} s"
 # Seconds between two looks at the memory of all processes of a run.
 MEMORY_SECONDS = 0.2
