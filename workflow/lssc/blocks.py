@@ -21,7 +21,7 @@ SPARSE_ROWS_PER_BLOCK = 2**17
 
 
 class Blocks(ABC):
-    """Rows that are never in one place; functions go to them."""
+    """n rows in blocks. Functions are applied to the blocks; only sums and a few rows are brought together."""
 
     shape: tuple[int, ...]
     dtype: np.dtype

@@ -185,7 +185,7 @@ def test_codes_in_files_give_the_same_labels(X, scheduler, tmp_path, client):
     with dask.config.set(scheduler="synchronous" if scheduler == "synchronous" else client):
         fitted = model.fit(da.from_array(X, chunks=(130, -1)))
         assert_array_equal(fitted.labels_.compute(), in_memory(MODELS["FSC"], X).labels_)
-    assert len(list((tmp_path / "codes").glob("codes-*.h5"))) == len(X) // ROWS_PER_BLOCK
+    assert len(list((tmp_path / "codes").rglob("codes-*.h5"))) == len(X) // ROWS_PER_BLOCK
 
 
 @pytest.mark.parametrize(

@@ -35,5 +35,14 @@ def test_labels_are_those_of_the_fit_in_memory(X, model, threads, tmp_path, smal
     assert isinstance(fitted.labels_, np.memmap)
     assert isinstance(fitted.embedding_, np.memmap)
     assert not hasattr(fitted, "codes_")
-    assert len(list((tmp_path / "spilled").glob("codes-*.h5"))) == -(-len(X) // 7)
+    assert len(list((tmp_path / "spilled").rglob("codes-*.h5"))) == -(-len(X) // 7)
     assert_array_equal(fitted.predict(X), expected.predict(X))
+
+
+def test_later_fit_does_not_change_the_results_of_an_earlier_one(X, tmp_path, monkeypatch):
+    monkeypatch.setattr("lssc.types.MAX_IN_MEMORY", 40)
+    model = clone(MODELS[0]).set_params(spill=tmp_path)
+    first = clone(model).fit(X)
+    before = first.labels_.copy()
+    clone(model).fit(X[::-1].copy())
+    assert_array_equal(first.labels_, before)

@@ -18,10 +18,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from lssc.blocks import Blocks, Sums, as_blocks
+from lssc.blocks import Blocks
 from lssc.estimators.automatic import AUTO, Rule, count_clusters, is_auto
 from lssc.estimators.inputs import PreparedRows, is_dask, require_rows, row_blocks
-from lssc.estimators.spilling import code_to_files
+from lssc.estimators.spilling import code_to_files, new_folder
 from lssc.parts.embedders.landmark_svd import project_codes
 from lssc.parts.inputs import SparseRows
 from lssc.parts.registry import Component, find, param_problems
@@ -107,6 +107,8 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             raise ValueError(f"{type(self).__name__} needs all points in memory; FSC and RefinedFSC take Dask arrays")
         self._seed = (_whole_seed(self.random_state), *first_trial(len(rows)))
         self.seconds_: dict[str, float] = {}
+        # Where results go that are larger than memory.
+        self._folder = new_folder(getattr(self, "spill", None))
         with one_blas_thread():
             self._choose_params(rows)
             self._require_params(len(rows))
@@ -121,6 +123,9 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         landmarks = self._select(points)
         codes = self._code(points, landmarks.for_coder)
         embedding = self._embed(codes.matrix, landmarks)
+        if isinstance(codes.matrix, Blocks):
+            # Counted on the way: another look at the codes would read them again.
+            self._warn_of_uncoded(embedding.info["n_uncoded"], len(points))
         vectors = self._kept("embedding", embedding.vectors)
         clusters = self._run("clusterer", vectors, key=("kmeans",), n=len(points))
         self.n_landmarks_ = len(landmarks.indices)
@@ -208,11 +213,14 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
     def _code(self, points: Rows | Blocks, landmarks: LandmarkArray) -> Codes:
         key = ("codes", self._parts(len(points))["coder"][0])
         codes = self._run("coder", points, landmarks, key=key, n=len(points), m=len(landmarks))
-        (uncoded,) = as_blocks(codes.matrix).sum(_count_uncoded)
-        if uncoded > MAX_UNCODED_SHARE * len(points):
-            remedy = f"use a larger {self._residual_weight}"
-            warnings.warn(f"{uncoded} of {len(points)} points have no code; {remedy}", UncodedPointsWarning, 4)
+        if not isinstance(codes.matrix, Blocks):
+            self._warn_of_uncoded(int((np.diff(codes.matrix.indptr) == 0).sum()), len(points))
         return codes
+
+    def _warn_of_uncoded(self, uncoded: int, n: int) -> None:
+        if uncoded > MAX_UNCODED_SHARE * n:
+            remedy = f"use a larger {self._residual_weight}"
+            warnings.warn(f"{uncoded} of {n} points have no code; {remedy}", UncodedPointsWarning, 5)
 
     def _embed(self, codes: sparse.csr_matrix, landmarks: Landmarks) -> Embedding:
         """Coordinates of the points, one for each cluster; estimates the number of clusters if it is None."""
@@ -233,9 +241,9 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
         if kind == "coder" and isinstance(args[0], Blocks):
             from lssc.distributed.points import code_blocks
 
-            result = code_blocks(*args, name, params, self._folder())
-        elif kind == "coder" and self._folder():
-            result = code_to_files(*args, name, params, folder=self._folder(), threads=self._n_threads())
+            result = code_blocks(*args, name, params, self._folder)
+        elif kind == "coder" and self._folder:
+            result = code_to_files(*args, name, params, folder=self._folder, threads=self._n_threads())
         else:
             result = part(*args, **supplied, **params)
         require_result(part, result, n=n, m=m, n_clusters=self.n_clusters_)
@@ -246,16 +254,11 @@ class SubspaceClustering(ClusterMixin, BaseEstimator):
             print(f"[{type(self).__name__}] {kind} {name}: {seconds:.2f} s", flush=True)
         return result
 
-    def _folder(self) -> str | None:
-        """Where results that are larger than memory go."""
-        spill = getattr(self, "spill", None)
-        return None if spill is None else os.fspath(spill)
-
     def _kept(self, name: str, rows: Any) -> Any:
         """An array that is made in blocks, as a file of the folder or in memory; others as they are."""
         if not isinstance(rows, RowBlocks):
             return rows
-        return write_array(self._folder(), name, rows) if self._folder() else rows.whole()
+        return write_array(self._folder, name, rows) if self._folder else rows.whole()
 
     def _rng(self, *key: str | int) -> np.random.Generator:
         """A generator of its own for every step: that of the pipeline's first trial from the same seed."""
@@ -275,10 +278,6 @@ def _whole_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(generator.randint(np.iinfo(np.int32).max))
-
-
-def _count_uncoded(codes: sparse.csr_matrix) -> Sums:
-    return (np.array((np.diff(codes.indptr) == 0).sum()),)
 
 
 def _public(rows: Any) -> Any:

@@ -62,7 +62,8 @@ seconds_ : dict
 SPILL = """\
 spill : path, default=None
     A folder for codes, in single precision, and for coordinates and labels of more than 67 million numbers: memory
-    holds one block at a time. On a cluster, all workers must see it. `codes_` is not kept then.
+    holds one block at a time. Every fit adds a folder there. On a cluster, all workers must see it. `codes_` is not
+    kept then.
 """
 LAM = """\
 lam_ : float

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,14 @@ from lssc.errors import InputError
 from lssc.parts.coding import code_rows
 from lssc.shards import Shard, ShardRows
 from lssc.types import Codes, LandmarkArray, Rows
+
+
+def new_folder(spill: str | os.PathLike[str] | None) -> str | None:
+    """A folder of its own for each fit: a later fit must not change the results of an earlier one."""
+    if spill is None:
+        return None
+    os.makedirs(spill, exist_ok=True)
+    return tempfile.mkdtemp(prefix="fit-", dir=os.fspath(spill))
 
 
 def code_to_files(

@@ -24,7 +24,7 @@ def hand_over() -> None:
     import socket
 
     request = {"module": module, "arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}
-    message = json.dumps(request).encode(errors="surrogateescape")
+    message = json.dumps(request).encode()
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(address)
