@@ -45,8 +45,9 @@ class Component:
     """A registered function.
 
     `warm_up` imports and compiles before the clock starts. `needs_all` parts work only where every point is a landmark.
-    `by_rows` parts accept any `lssc.types.Rows` as X, so that large arrays can stay in their file. `width` returns how
-    many features an image gets, from the parameters of a feature transform.
+    `by_rows` parts accept any `lssc.types.Rows` as X, so that large arrays can stay in their file. `per_point` coders
+    code each point from this point and the landmarks alone. `width` returns how many features an image gets, from the
+    parameters of a feature transform.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Component:
     needs_all: bool = False
     by_rows: bool = False
     width: Callable[..., int] | None = None
+    per_point: bool = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function; supplied arguments that it does not have are left out."""
@@ -92,6 +94,7 @@ def component(
     needs_all: bool = False,
     by_rows: bool = False,
     width: Callable[..., int] | None = None,
+    per_point: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as part `name` of this kind; the file must have the same name.
 
@@ -107,7 +110,8 @@ def component(
             with naming_extras(kind, name):
                 return function(*call.args, **call.kwargs)
 
-        part = Component(kind, name, checked, naming_extras(kind, name)(warm_up), needs_all, by_rows, width)
+        ready = naming_extras(kind, name)(warm_up)
+        part = Component(kind, name, checked, ready, needs_all, by_rows, width, per_point)
         _registered[kind, name] = part
         return checked
 

@@ -35,11 +35,12 @@ STEPS = [
 ]
 
 
-def run(folder, **recipe_of_codes):
+def run(folder, coder=STEPS[2][2], **recipe_of_codes):
     """All stages, as their files by name."""
     folder.mkdir()
     files = {}
     for stage, makes, (kind, name, params), inputs, more in STEPS:
+        kind, name, params = coder if stage is code_points else (kind, name, params)
         more = more | (recipe_of_codes if stage is code_points else {})
         recipe = {"seed": 1, "n": N, "n_clusters": 3, "block": "t00-00", **more}
         recipe["part"] = {"kind": kind, "name": name, "params": params}
@@ -105,3 +106,13 @@ def test_part_under_limits_holds_its_result(tmp_path, monkeypatch):
     monkeypatch.setattr(types, "MAX_IN_MEMORY", N - 1)
     files = run(tmp_path / "limited", time_limit=60)
     assert arrays(files["codes"])[0]["codes_data"].dtype == np.float64
+
+
+def test_coder_that_looks_at_all_points_gets_all_of_them(tmp_path, monkeypatch):
+    """The width of an anchor graph is a mean over all points: blocks of them would have other widths."""
+    coder = ("coder", "anchor_graph", {"exclude_self": False})
+    whole = arrays(run(tmp_path / "whole", coder)["codes"])[0]
+    monkeypatch.setattr(types, "MAX_IN_MEMORY", N - 1)
+    monkeypatch.setattr(coding, "NUMBERS_PER_BLOCK", 7 * 16)
+    streamed = arrays(run(tmp_path / "streamed", coder)["codes"])[0]
+    assert_allclose(streamed["codes_data"], whole["codes_data"], rtol=1e-9)

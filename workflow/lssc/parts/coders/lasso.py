@@ -16,7 +16,7 @@ def warm_up() -> None:
     code_lasso(np.eye(2), np.arange(1), lam=10.0)
 
 
-@component("coder", "lasso", warm_up=warm_up, by_rows=True)
+@component("coder", "lasso", warm_up=warm_up, by_rows=True, per_point=True)
 def code_lasso(
     X: Rows,
     landmarks: LandmarkArray,

@@ -19,7 +19,8 @@ def code_points(trial: Trial) -> Record:
     X, landmarks = trial.rows("data", "X"), trial.array("landmarks", kind)
     # An embedder may need to know which points are landmarks.
     rows = {} if kind == "points" else {"landmark_indices": landmarks}
-    if isinstance(X, np.ndarray) or not LIMITS.keys().isdisjoint(trial.recipe):
+    streams = trial.part.per_point and len(landmarks) < trial.n and LIMITS.keys().isdisjoint(trial.recipe)
+    if isinstance(X, np.ndarray) or not streams:
         codes, spent = trial.run_part(X, landmarks, m=len(landmarks), rng=trial.rng("codes", trial.part.name))
         return Record({**csr_arrays("codes", codes.matrix), **rows}, {**codes.info, **_uncoded(codes), **spent})
     # Points that do not fit in memory: the codes of a block are written before the next one is coded.
