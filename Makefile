@@ -84,7 +84,7 @@ test-core: $(READY)
 
 # Kills runs 25 times, or ROUNDS times, kills their servers, damages files and fills the disk.
 test-crash: $(COMPILED)
-	$(ON_PATH) python -m pytest tests/crash
+	$(ON_PATH) python -m pytest $(if $(ROUNDS),-o faulthandler_timeout=7200) tests/crash
 
 # Cancels jobs, lets them run out of memory and kills their controller. Never touches a Slurm that is already running.
 test-slurm: $(COMPILED)

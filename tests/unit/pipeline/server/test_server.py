@@ -200,6 +200,13 @@ def test_server_ends_with_the_process_that_started_it(package, tmp_path):
     wait_for(lambda: not is_alive(server))
 
 
+def test_server_that_hangs_is_killed_at_the_end_of_the_run(package, monkeypatch):
+    monkeypatch.setattr("lssc.pipeline.server.serving.END_SECONDS", 0.2)
+    with serving() as server:
+        os.kill(server.pid, signal.SIGSTOP)
+    assert server.returncode == -signal.SIGKILL
+
+
 def test_command_without_a_server_runs_by_itself(package, monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
     assert json.loads(run("facts", input="").stdout)["served"] is False

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from lssc.pipeline.server.client import VARIABLE
 
+# Seconds that the server has to end by itself; jobs do not depend on it.
+END_SECONDS = 10.0
+
 
 @contextlib.contextmanager
 def serving() -> Iterator[subprocess.Popen[bytes]]:
@@ -36,4 +39,8 @@ def serving() -> Iterator[subprocess.Popen[bytes]]:
             del os.environ[VARIABLE]
             assert server.stdin
             server.stdin.close()
-            server.wait()
+            try:
+                server.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
