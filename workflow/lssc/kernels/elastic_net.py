@@ -56,7 +56,7 @@ def compute_elastic_net_codes(
     # Divide by a power of two, which is exact, so that inner products fit single precision. Codes do not change.
     scale = 2.0 ** np.frexp(max(_longest(X), _longest(atoms)))[1]
     X, atoms, mu = X / scale, atoms / scale, tau / gamma / scale**2
-    penalty = Penalty(mu, 1 / gamma if relative else 0.0, (1 - tau) / tau, many=True)
+    penalty = Penalty(mu, 1 / gamma if relative else 0.0, (1 - tau) / tau)
     m, dim = atoms.shape
     if m <= MAX_LANDMARKS_BY_GRAM or dim <= MAX_DIMENSIONS_BY_COORDINATES:
         codes, n_unsolved = compute_penalised_codes(X, atoms, own, penalty, threads=threads)
@@ -126,7 +126,7 @@ class _Problem:
             descend(self.size, self.G, self.c, self.r, self.mu, ridge, LOOSE, MAX_PASSES)
         elif not solve(self.size, self.G, self.q, self.c, self.r, self.mu, ridge):
             # Atoms are nearly dependent: the path takes longer and is safer.
-            penalty, alone = Penalty(self.mu, 0.0, self.ridge_share, many=True), np.array([-1])
+            penalty, alone = Penalty(self.mu, 0.0, self.ridge_share), np.array([-1])
             codes, n_failed = compute_penalised_codes(x[None], self.rows[: self.size], alone, penalty)
             self.c[: self.size], self.is_solved = codes.toarray().ravel(), n_failed == 0
             self.r[: self.size] = self.q[: self.size] - self.rows[: self.size] @ self.approximation()

@@ -40,15 +40,11 @@ MAX_ACTIVE = 1024
 
 
 class Penalty(NamedTuple):
-    """The code minimises mu |c|_1 + ridge mu/2 |c|^2 + |x - L'c|^2/2; `share` > 0 is mu over the largest |q_j|.
-
-    `many` expects codes of many landmarks.
-    """
+    """The code minimises mu |c|_1 + ridge mu/2 |c|^2 + |x - L'c|^2/2; `share` > 0 is mu over the largest |q_j|."""
 
     mu: float
     share: float = 0.0
     ridge: float = 0.0
-    many: bool = False
 
 
 def compute_lasso_codes(
@@ -155,7 +151,7 @@ def _code_block(X, Q, own, penalty, threshold, dictionary, work, counts, indices
         if top > mu:
             n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)
             threshold = update_threshold(threshold, n_candidates)
-            k, solved = solve_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work, penalty.many)
+            k, solved = solve_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
             failed += not solved
         counts[point] = k
         _sort_active(work, k)

@@ -2,7 +2,8 @@
 
 With r = q - Gc, a level M falls from max|q| to mu = 1/lam. The active landmarks keep r_j = M sign_j, which moves their
 coefficients on straight lines until one reaches zero (it leaves) or another |r_j| reaches M (it joins). To correct a
-solution in which one candidate, the lead, violates |r_j| <= mu, only the lead's level falls and mu stays.
+solution in which one candidate, the lead, violates |r_j| <= mu, only the lead's level falls and mu stays. If a
+candidate that joins then depends on the active landmarks, it takes the place of one of them.
 
 Arrays over candidates and over active landmarks are filled up with zeros to multiples of PAD. Inner products of
 landmarks are looked up in G, m x m, or computed from coordinates if G is left out. A ridge penalty is a number added to
@@ -67,7 +68,7 @@ class LassoWorkspace(NamedTuple):
     ends: np.ndarray
     # Inverse of the Gram matrix of the active landmarks.
     inverse: np.ndarray
-    # r by landmark in single precision, x - L'c, one float to work in, and the ridge penalty.
+    # r by landmark in single precision, x - L'c, two floats to work in, and the ridge penalty.
     residual32: np.ndarray
     remainder: np.ndarray
     cell: np.ndarray
@@ -93,7 +94,7 @@ def make_lasso_workspace(m: int, D: int, most: int = 0) -> LassoWorkspace:
         *(aligned_zeros(wide, dtype=np.uint32), *(aligned_zeros(wide) for _ in range(4))),
         *(aligned_zeros(most, wide), aligned_zeros(D if by_coordinates else 0, wide)),
         *(aligned_zeros(tall, dtype=np.uint32), *(aligned_zeros(tall) for _ in range(5)), aligned_zeros(tall, tall)),
-        *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(1), aligned_zeros(1)),
+        *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(2), aligned_zeros(1)),
     )
 
 
@@ -115,14 +116,15 @@ def round_up(n):
 def follow_path(dictionary, work, n, k, level, mu, lead, excess):
     """Follow the path of n candidates, k of them active, from `level` to mu, or lower the lead's level by `excess`.
 
-    Returns the number of active landmarks at the end; -1 if the lead is dependent or MAX_STEPS are not enough.
+    Returns the number of active landmarks at the end; -1 if there is no room for the lead, or no end.
     """
-    falls = 0.0 if lead >= 0 else 1.0
-    left = excess if lead >= 0 else level - mu
-    wide = round_up(n)
-    join = lead if lead >= 0 else index_of_largest_magnitude(work.r, wide)
+    falls, left, wide = 0.0 if lead >= 0 else 1.0, excess if lead >= 0 else level - mu, round_up(n)
     # np.int64: Numba would compile `_find_join` once more for a literal.
-    place, resting, side = np.int64(-1), np.int64(-1), 0.0
+    join, place, resting, side, n_exchanges = lead, np.int64(-1), np.int64(-1), 0.0, 0
+    if lead < 0 and k == 0:
+        join = index_of_largest_magnitude(work.r, wide)
+    elif lead < 0:
+        _compute_slopes(work, k)
     for _ in range(MAX_STEPS):
         if join >= 0:
             _read_gram_row(dictionary, work, n, wide, k, join)
@@ -130,14 +132,18 @@ def follow_path(dictionary, work, n, k, level, mu, lead, excess):
                 if join == lead:
                     place = k
                 k += 1
-            elif join == lead:
-                return -1
+            elif join == lead or (lead >= 0 and k + 1 == len(work.rows) and n_exchanges < len(work.rows)):
+                n_exchanges += 1
+                leave, is_sound = _exchange(dictionary, work, n, wide, k, join, place)
+                if not is_sound or (leave < 0 and join == lead):
+                    return -1
+                if leave >= 0:
+                    resting, side = np.int64(work.cell[0]), work.cell[1]
+                    place = k - 1 if join == lead else leave if place == k - 1 else place
         leave, step = _find_leave(work, k, wide, place, left)
         join, step = _find_join(work, wide, level, falls, resting, side, step)
         _advance(work, step, round_up(k), wide)
-        level -= falls * step
-        left -= step
-        resting = -1
+        level, left, resting = level - falls * step, left - step, np.int64(-1)
         if join < 0:
             if leave < 0:
                 return k
@@ -146,6 +152,17 @@ def follow_path(dictionary, work, n, k, level, mu, lead, excess):
             if place == k:
                 place = leave
     return -1
+
+
+@_inlined
+def _compute_slopes(work, k):
+    """slope = inverse @ sign."""
+    tall = round_up(k)
+    for j in range(tall):
+        work.slope[j] = 0.0
+    for i in range(k):
+        for j in range(tall):
+            work.slope[j] += work.sign[i] * work.inverse[i, j]
 
 
 @_inlined
@@ -183,7 +200,12 @@ def _join(work, k, join):
         _clear_active(work, k, tall)
     for i in range(tall):
         u[i] = 0.0
-    for i in range(k):
+    for i in range(0, k - 3, 4):
+        a, b = row[work.active[i]], row[work.active[i + 1]]
+        e, f = row[work.active[i + 2]], row[work.active[i + 3]]
+        for j in range(tall):
+            u[j] += a * inverse[i, j] + b * inverse[i + 1, j] + e * inverse[i + 2, j] + f * inverse[i + 3, j]
+    for i in range(k - k % 4, k):
         f = row[work.active[i]]
         for j in range(tall):
             u[j] += f * inverse[i, j]
@@ -204,6 +226,47 @@ def _join(work, k, join):
     for i in range(tall):
         work.slope[i] -= slope * u[i]
     return True
+
+
+@_inlined
+def _find_exchange(work, k, join):
+    """Which coefficient reaches zero first if a candidate that depends on the active landmarks grows; -1 if none does.
+
+    Their coefficients then change by -u, u = work.column of `_join`, and no r_j changes.
+    """
+    side, tall = 1.0 if work.r[join] > 0 else -1.0, round_up(k)
+    # A ridge penalty makes every landmark independent: there is no room for more.
+    if work.ridge[0] > 0.0:
+        return np.int64(-1)
+    for i in range(tall):
+        slope = -side * work.column[i]
+        x = -work.weight[i] / slope
+        x = x if x > 0.0 else 0.0
+        work.ends[i] = x if work.sign[i] * slope < 0.0 else NEVER
+    leave = index_of_smallest(work.ends, tall)
+    return np.int64(leave) if work.ends[leave] < NEVER else np.int64(-1)
+
+
+@_called
+def _exchange(dictionary, work, n, wide, k, join, place):
+    """Make a candidate that depends on the active landmarks active in place of one of them, but not of the lead.
+
+    Returns the place that became free, -1 if there is none, and whether all went well. work.cell holds the candidate
+    that left and its sign.
+    """
+    leave = _find_exchange(work, k, join)
+    if leave < 0 or leave == place:
+        return np.int64(-1), True
+    work.cell[0], work.cell[1] = work.active[leave], work.sign[leave]
+    step = work.ends[leave] if work.r[join] > 0 else -work.ends[leave]
+    for i in range(k):
+        work.weight[i] -= step * work.column[i]
+    k = _leave(work, wide, k, leave)
+    _read_gram_row(dictionary, work, n, wide, k, join)
+    if not _join(work, k, join):
+        return leave, False
+    work.weight[k] = step
+    return leave, True
 
 
 @_inlined
@@ -252,17 +315,17 @@ def _find_leave(work, k, wide, place, left):
 
 @_inlined
 def _compute_rates(rate, rows, slope, k, wide):
-    """How fast each candidate's r falls: the active rows of G times their slopes, two rows at a time."""
+    """How fast each candidate's r falls: the active rows of G times their slopes, four rows at a time."""
     for j in range(wide):
         rate[j] = 0.0
-    for i in range(0, k - 1, 2):
-        f, g = slope[i], slope[i + 1]
+    for i in range(0, k - 3, 4):
+        a, b, e, f = slope[i], slope[i + 1], slope[i + 2], slope[i + 3]
         for j in range(wide):
-            rate[j] += f * rows[i, j] + g * rows[i + 1, j]
-    if k % 2:
-        f = slope[k - 1]
+            rate[j] += a * rows[i, j] + b * rows[i + 1, j] + e * rows[i + 2, j] + f * rows[i + 3, j]
+    for i in range(k - k % 4, k):
+        a = slope[i]
         for j in range(wide):
-            rate[j] += f * rows[k - 1, j]
+            rate[j] += a * rows[i, j]
 
 
 @_inlined

@@ -1,9 +1,10 @@
-"""The lasso of one point: the path over its nearest landmarks, then a check over all of them.
+"""The lasso of one point: the path over its nearest landmarks, with checks over all of them.
 
 The code c of a point x is optimal if |r_j| <= mu everywhere and r_j = mu sign(c_j) where c_j is not zero, with mu =
 1/lam and r = q - Gc; a ridge penalty adds to the diagonal of G. The path runs over the landmarks of largest |q_j| only.
-Then |r_j| <= mu is checked for all; the worst violation, if any, joins as the lead of another path. If that fails,
-because landmarks are linearly dependent, the whole path is followed again with every landmark as a candidate.
+If it is long, it stops at levels above mu, where landmarks that come near join the candidates. At each level |r_j| is
+checked for all landmarks; those that violate the condition, if any, become the leads of other paths one by one. If that
+fails, because landmarks are linearly dependent, the whole path is followed again with every landmark as a candidate.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from lssc.kernels.vectors import PAD, dot, index_of_largest_magnitude32
 TARGET_CANDIDATES, MAX_THRESHOLD = 48, 0.98
 # Violations of |r_j| <= mu, relative to mu: up to the first it is rounding; beyond the second a code counts as failed.
 ROUNDING, MAX_VIOLATION = 1e-9, 1e-6
-# Violations of at least this share of the worst one are large.
-LARGE_SHARE = 0.6
+# Checks of one point.
+MAX_CHECKS = 1000
+# The mark of a candidate that may not join because its |r_j| exceeds the level; at 1 it may, at 0 it has joined.
+HELD = 0.25
+# A path stops when its level has fallen by about this factor, in few or many dimensions, unless it falls by less than
+# the third in all. At a stop, landmarks with |r_j| of at least this share of the level are near.
+FALL, FALL_BY_GRAM, FALL_WITHOUT_STOP, NEAR_SHARE = 4.0, 1.4, 10.0, 0.75
 # Steps of iterative refinement of the coefficients at the end of a path.
 MAX_REFINEMENTS = 3
 # Relative rounding error of single precision.
@@ -53,53 +59,106 @@ def choose_candidates(q, limit, dictionary, work):
 
 
 @_inlined
-def solve_point(x, q, dictionary, own, top, mu, n, work, many=False):
+def solve_point(x, q, dictionary, own, top, mu, n, work):
     """Solve the lasso of x from the n candidates in `work`; `top` is max|q|, `own` a landmark to leave out or -1.
 
-    With `many`, a check is followed by all large violations that it found: quicker for codes of many landmarks.
     Returns how many landmarks the code uses and whether it is optimal; work.active and work.weight hold the code.
     """
-    zero, no_lead = np.int64(0), np.int64(-1)
-    k, with_all = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0), False
-    while True:
-        worst, r = no_lead, 0.0
+    zero, no_lead, with_all, excess = np.int64(0), np.int64(-1), False, 0.0
+    fall = _choose_fall(dictionary, top / mu)
+    level = max(top / fall, mu)
+    k = follow_path(dictionary, work, n, zero, top, level, no_lead, 0.0)
+    for _ in range(MAX_CHECKS):
+        is_stop, is_sound = level > mu, k >= 0
         if k >= 0:
-            worst, r = _find_violation(x, q, dictionary, own, top, mu, k, work)
-            if worst < 0:
-                return k, True
-        excess = abs(r) - mu
-        if k >= 0 and not _is_candidate(worst, n, work):
-            _add_candidate(worst, r, dictionary, n, k, work)
-            n += 1
-            k = follow_path(dictionary, work, n, k, mu, mu, n - 1, excess)
-            if many and k >= 0:
-                n, k = _add_violations(x, q, dictionary, mu, mu + LARGE_SHARE * excess, n, k, work)
+            worst, r = _find_violation(x, q, dictionary, own, top, level, is_stop, k, work)
+            if worst < 0 and not is_stop:
+                is_sound, excess = _has_its_signs(work, k), 0.0
+                if is_sound or with_all:
+                    return k, is_sound
+            elif worst >= 0:
+                excess = abs(r) - mu
+                n, is_sound = _hold(worst, r, dictionary, n, k, work)
+        if is_sound:
+            n = _add_near(NEAR_SHARE * level if is_stop else level, level, dictionary, n, k, work)
+            k = _lower_held(dictionary, work, n, k, level)
+            if is_stop and k >= 0:
+                start, level = level, level / fall if level > 1.01 * fall * mu else mu
+                k = follow_path(dictionary, work, n, k, start, level, no_lead, 0.0)
         elif not with_all:
-            with_all = True
+            with_all, level = True, mu
             n = choose_candidates(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
             k = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0)
         else:
-            # Every landmark was a candidate: a small violation belongs to one that depends on the active ones.
-            return max(k, 0), k >= 0 and excess <= MAX_VIOLATION * mu
+            break
+    # Every landmark was a candidate: a small violation belongs to one that depends on the active ones.
+    return max(k, 0), k >= 0 and excess <= MAX_VIOLATION * mu
 
 
 @_inlined
-def _add_violations(x, q, dictionary, mu, limit, n, k, work):
-    """Let landmarks that exceeded the limit in the last check join one by one, if they still do. Returns n and k."""
-    for j in range(len(q)):
-        if abs(work.residual32[j]) > limit and not _is_candidate(j, n, work):
-            if len(dictionary.gram32) == 0:
-                _compute_remainder(x, dictionary, k, work)
-            r = _compute_residual(j, q, dictionary, k, work)
-            if abs(r) > limit:
-                _add_candidate(j, r, dictionary, n, k, work)
-                n += 1
-                k = follow_path(dictionary, work, n, k, mu, mu, n - 1, abs(r) - mu)
-                if k < 0:
-                    break
-    return n, k
+def _has_its_signs(work, k):
+    """Whether no coefficient has changed its sign, as rounding can do if landmarks are nearly dependent."""
+    same = True
+    for i in range(k):
+        same &= work.weight[i] * work.sign[i] >= 0.0
+    return same
+
+
+@_inlined
+def _choose_fall(dictionary, ratio):
+    """The factor by which the level falls from stop to stop, if it falls by `ratio` in all."""
+    if ratio <= FALL_WITHOUT_STOP:
+        return ratio
+    return ratio ** (1.0 / np.ceil(np.log(ratio) / np.log(FALL if len(dictionary.gram32) == 0 else FALL_BY_GRAM)))
+
+
+@_inlined
+def _hold(landmark, r, dictionary, n, k, work):
+    """Make a landmark with this r a held candidate. Returns how many there are; and whether it was no candidate before.
+
+    A candidate whose condition is violated depends on the active ones.
+    """
+    for j in range(n):
+        if work.candidates[j] == landmark:
+            return n, False
+    n = _append_candidate(landmark, dictionary, n, k, work)
+    work.r[n - 1], work.free[n - 1], work.residual32[landmark] = r, HELD, 0.0
+    return n, True
+
+
+@_inlined
+def _add_near(limit, level, dictionary, n, k, work):
+    """Make landmarks candidates whose |r_j| exceeded the limit in the last check, held if it exceeded the level.
+
+    Returns how many candidates there are.
+    """
+    for j in range(n):
+        work.residual32[work.candidates[j]] = 0.0
+    for j in range(len(work.residual32)):
+        if abs(work.residual32[j]) > limit:
+            n = _append_candidate(j, dictionary, n, k, work)
+            work.r[n - 1] = work.residual32[j]
+            work.free[n - 1] = HELD if abs(work.residual32[j]) > level else 1.0
+    return n
+
+
+@_inlined
+def _lower_held(dictionary, work, n, k, level):
+    """Lower |r_j| of the held candidates to the level one by one, the largest first, and set them free. Returns k."""
+    lead = np.int64(0)
+    while k >= 0 and lead >= 0:
+        lead, largest = np.int64(-1), level
+        for j in range(n):
+            if work.free[j] == HELD and abs(work.r[j]) > largest:
+                lead, largest = np.int64(j), abs(work.r[j])
+        if lead >= 0:
+            k = follow_path(dictionary, work, n, k, level, level, lead, largest - level)
+    for j in range(n):
+        if work.free[j] == HELD:
+            work.free[j] = 1.0
+    return k
 
 
 @_inlined
@@ -114,11 +173,11 @@ def _clear_candidates(work, n, wide, k):
 
 
 @_inlined
-def _add_candidate(landmark, r, dictionary, n, k, work):
-    """Append a landmark to the n candidates."""
+def _append_candidate(landmark, dictionary, n, k, work):
+    """Append a landmark to the n candidates, without its r. Returns how many there are."""
     if n % PAD == 0:
         _clear_candidates(work, n, n + PAD, k)
-    work.candidates[n], work.r[n], work.free[n] = landmark, r, 1.0
+    work.candidates[n], work.free[n] = landmark, 1.0
     for d in range(len(work.coordinates)):
         work.coordinates[d, n] = dictionary.atoms[landmark, d]
     for i in range(k):
@@ -127,58 +186,59 @@ def _add_candidate(landmark, r, dictionary, n, k, work):
             work.rows[i, n] = dictionary.gram[other, landmark]
         else:
             work.rows[i, n] = dot(dictionary.atoms[other], dictionary.atoms[landmark])
+    return n + 1
 
 
 @_inlined
-def _is_candidate(landmark, n, work):
-    found = False
-    for j in range(n):
-        found |= work.candidates[j] == landmark
-    return found
+def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
+    """The landmark whose |r_j| exceeds the level most, and its r_j; -1 if there is none.
 
-
-@_inlined
-def _find_violation(x, q, dictionary, own, top, mu, k, work):
-    """The landmark whose |r_j| exceeds mu most, and its r_j; -1 if there is none.
-
-    Single precision, which errs by at most `error`, selects the landmarks whose r_j is computed in double precision.
+    Single precision, which errs by at most `error`, selects the landmarks whose r_j is computed in double precision. At
+    a stop it decides alone.
     """
+    by_gram, residual32 = len(dictionary.gram32) > 0, work.residual32
     # Rounding errors add up along the path; refinement removes them.
-    for _ in range(MAX_REFINEMENTS):
-        if len(dictionary.gram32) == 0:
+    for _ in range(1 if is_stop else MAX_REFINEMENTS):
+        if not by_gram:
             _compute_remainder(x, dictionary, k, work)
-        if not _refine(q, dictionary, mu, k, work):
+        if is_stop or not _refine(q, dictionary, level, k, work):
             break
-    by_gram = len(dictionary.gram32) > 0
     error = _screen_by_gram(q, dictionary, top, k, work) if by_gram else _screen(len(q), dictionary, work)
-    residual32 = work.residual32
-    if error >= mu:
+    if error >= level and not is_stop:
         # lam is so large that single precision decides nothing: compute all in double precision.
         for j in range(len(q)):
             residual32[j] = _compute_residual(j, q, dictionary, k, work)
-        error = 1e-6 * mu
+        error = 1e-6 * level
     for i in range(k):
         residual32[work.candidates[work.active[i]]] = 0.0
     if own >= 0:
         residual32[own] = 0.0
-    while True:
+    while not is_stop:
         j = index_of_largest_magnitude32(residual32, len(q))
-        if abs(residual32[j]) <= mu - error:
-            return -1, 0.0
+        if abs(residual32[j]) <= level - error:
+            break
         r = _compute_residual(j, q, dictionary, k, work)
-        if abs(r) > mu * (1.0 + ROUNDING):
+        if abs(r) > level * (1.0 + ROUNDING):
             return j, r
         residual32[j] = 0.0
+    return -1, 0.0
 
 
 @_inlined
 def _refine(q, dictionary, mu, k, work):
     """Correct the coefficients if some r_j differs from mu sign_j by more than rounding. Returns whether one did."""
-    off, u = 0.0, work.column
+    off, u, by_gram = 0.0, work.column, len(dictionary.gram32) > 0
     for i in range(k):
-        landmark = np.int64(work.candidates[work.active[i]])
-        u[i] = _compute_residual(landmark, q, dictionary, k, work) - mu * work.sign[i]
-        u[i] -= work.ridge[0] * work.weight[i]
+        place = work.active[i]
+        landmark = work.candidates[place]
+        if by_gram:
+            # The same inner products as in G, and closer together.
+            r = q[landmark]
+            for j in range(k):
+                r -= work.weight[j] * work.rows[j, place]
+        else:
+            r = dot(dictionary.atoms[landmark], work.remainder) - work.ridge[0] * work.weight[i]
+        u[i] = r - mu * work.sign[i]
         off = max(off, abs(u[i]))
     if off <= ROUNDING * mu:
         return False

@@ -65,7 +65,7 @@ def draw_index(weights, share):
 
 @_inlined
 def largest_magnitude(values, n, cell):
-    """max |values_j| over j < n; `cell` is an array of one float to work in."""
+    """max |values_j| over j < n; `cell` is an array of floats to work in."""
     cell.view(np.int64)[0] = _largest_bits(values, n)
     return cell[0]
 
