@@ -254,6 +254,11 @@ def dask() -> Iterator[Row]:
     yield from in_own_process("clusters.py")
 
 
+def jobs() -> Iterator[Row]:
+    """What jobs of the workflow cost beside their algorithms, with and without the server of the run."""
+    yield from in_own_process("jobs.py")
+
+
 def automatic() -> Iterator[Row]:
     """Parameters that estimators choose, beside tuned ones."""
     yield from in_own_process("automatic.py")
@@ -264,7 +269,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     part.__name__: part
     for part in (
         *(lasso, threads, omp, kmedoids, kmeans, farthest_first, admm),
-        *(stages, methods, estimators, dask, automatic),
+        *(stages, methods, estimators, dask, jobs, automatic),
         overhead,
     )
 }

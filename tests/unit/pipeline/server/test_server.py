@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from lssc.pipeline.server.client import VARIABLE
+from lssc.pipeline.server.client import OFF, VARIABLE
 from lssc.pipeline.server.serving import serving
 
 # Modules that a server runs: what they print tells who ran them.
@@ -212,6 +212,14 @@ def test_command_without_a_server_runs_by_itself(package, monkeypatch, tmp_path)
     assert json.loads(run("facts", input="").stdout)["served"] is False
     monkeypatch.setenv(VARIABLE, str(tmp_path / "nobody"))
     assert json.loads(run("facts", input="").stdout)["served"] is False
+
+
+def test_server_may_be_turned_off(package, monkeypatch):
+    monkeypatch.setenv(VARIABLE, OFF)
+    with serving() as server:
+        assert server is None
+        assert json.loads(run("facts", input="").stdout)["served"] is False
+    assert os.environ[VARIABLE] == OFF
 
 
 def test_module_that_cannot_be_imported_is_reported_as_without_a_server(server):

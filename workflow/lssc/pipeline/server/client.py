@@ -6,8 +6,8 @@ import json
 import os
 import sys
 
-# The server's socket.
-VARIABLE = "LSSC_SERVER"
+# The server's socket; a user may set it to `off`, and every job starts by itself.
+VARIABLE, OFF = "LSSC_SERVER", "off"
 # Bytes that hold the length of a message, and the exit code of a job.
 LENGTH, CODE = 8, 4
 
@@ -19,7 +19,7 @@ def hand_over() -> None:
     dies, this returns and the command goes on by itself.
     """
     address, module = os.environ.get(VARIABLE), _module()
-    if not address or not module:
+    if address in (None, "", OFF) or not module:
         return
     import socket
 

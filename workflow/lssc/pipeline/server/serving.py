@@ -11,15 +11,18 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lssc.pipeline.server.client import VARIABLE
+from lssc.pipeline.server.client import OFF, VARIABLE
 
 # Seconds that the server has to end by itself; jobs do not depend on it.
 END_SECONDS = 10.0
 
 
 @contextlib.contextmanager
-def serving() -> Iterator[subprocess.Popen[bytes]]:
-    """A server that commands started within find; it ends with the block, or with this process."""
+def serving() -> Iterator[subprocess.Popen[bytes] | None]:
+    """A server that commands started within find; it ends with the block, or with this process. None if it is off."""
+    if os.environ.get(VARIABLE) == OFF:
+        yield None
+        return
     # A short path: that of a socket may have a hundred characters. Only this user may enter the folder.
     with tempfile.TemporaryDirectory(prefix="lssc-") as folder, socket.socket(socket.AF_UNIX) as listener:
         address = str(Path(folder) / "server")
