@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from measure import N_CLUSTERS, Row, in_own_process, row, sized  # isort: skip  (pins BLAS threads)
@@ -106,6 +108,21 @@ def _sklearn(folder: str, kind: str) -> Callable[[], np.ndarray]:
     return lambda: model.fit(X).labels_
 
 
+def _dask_ml(folder: str) -> Callable[[], np.ndarray]:
+    command = [os.environ["BENCH_DASK_ML"], str(Path(__file__).parent / "dask_ml_peer.py"), folder, str(N_CLUSTERS)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    peer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+    assert peer.stdout
+    if peer.stdout.readline() != "ready\n":
+        sys.exit("dask-ml does not start")
+
+    def labels() -> np.ndarray:
+        peer.communicate("begin\n")
+        return np.load(f"{folder}/dask_ml.npy")
+
+    return labels
+
+
 # What is measured -> the function that gives labels, when all is imported and started.
 WAYS: dict[str, Callable[[str], Callable[[], np.ndarray]]] = {
     "FSC, 1 thread": lambda folder: _in_memory(folder, 1),
@@ -115,6 +132,8 @@ WAYS: dict[str, Callable[[str], Callable[[], np.ndarray]]] = {
     "FSC, 2 Dask workers": lambda folder: _on_dask(folder, 2),
     "scikit-learn, KMeans": lambda folder: _sklearn(folder, "KMeans"),
     "scikit-learn, MiniBatchKMeans": lambda folder: _sklearn(folder, "MiniBatchKMeans"),
+    # Its packages are not ours: BENCH_DASK_ML names the Python of an environment that has them.
+    **({"dask-ml, SpectralClustering": _dask_ml} if "BENCH_DASK_ML" in os.environ else {}),
 }
 
 

@@ -28,8 +28,8 @@ HELD = 0.25
 FALL, FALL_BY_GRAM, FALL_WITHOUT_STOP, NEAR_SHARE = 4.0, 1.4, 10.0, 0.75
 # Steps of iterative refinement of the coefficients at the end of a path.
 MAX_REFINEMENTS = 3
-# Relative rounding error of single precision.
-EPSILON32 = 6e-8
+# Relative rounding error of single precision, and numbers that are safe in it.
+EPSILON32, LARGEST32 = 6e-8, 1e30
 
 # Literal numbers in calls are wrapped in np.int64: Numba would compile another copy of the function for each literal.
 # No reference counts (_nrt): nothing here owns an array, and each count costs a locked instruction.
@@ -109,7 +109,7 @@ def _has_its_signs(work, k):
 @_inlined
 def _choose_fall(dictionary, ratio):
     """The factor by which the level falls from stop to stop, if it falls by `ratio` in all."""
-    if ratio <= FALL_WITHOUT_STOP:
+    if ratio <= FALL_WITHOUT_STOP or ratio > LARGEST32:
         return ratio
     return ratio ** (1.0 / np.ceil(np.log(ratio) / np.log(FALL if len(dictionary.gram32) == 0 else FALL_BY_GRAM)))
 
@@ -137,7 +137,8 @@ def _add_near(limit, level, dictionary, n, k, work):
     for j in range(n):
         work.residual32[work.candidates[j]] = 0.0
     for j in range(len(work.residual32)):
-        if abs(work.residual32[j]) > limit:
+        # Beyond, single precision is about to overflow and says nothing.
+        if limit < abs(work.residual32[j]) < LARGEST32:
             n = _append_candidate(j, dictionary, n, k, work)
             work.r[n - 1] = work.residual32[j]
             work.free[n - 1] = HELD if abs(work.residual32[j]) > level else 1.0
