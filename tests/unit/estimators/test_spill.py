@@ -40,6 +40,8 @@ def test_labels_are_those_of_the_fit_in_memory(X, model, threads, tmp_path, smal
 
 
 def test_later_fit_does_not_change_the_results_of_an_earlier_one(X, tmp_path, monkeypatch):
+    import h5py  # noqa: F401
+
     monkeypatch.setattr("lssc.types.MAX_IN_MEMORY", 40)
     model = clone(MODELS[0]).set_params(spill=tmp_path)
     first = clone(model).fit(X)
