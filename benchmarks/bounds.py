@@ -83,13 +83,12 @@ def _fit_over_parts(results: Results) -> float:
 
 ALTERNATION = "scikit-learn-extra, alternation"
 SPAMS_CASES = (
-    *(
-        ("m300", "m=300", 4),
-        ("m300_dense", "m=300, λ=50", 4),
-        ("m1000", "m=1,000", 6),
-        ("m1000_dense", "m=1,000, λ=50", 4),
-    ),
-    *(("mnist", "MNIST features", 5), ("mnist_dense", "MNIST features, λ=50", 5)),
+    ("m300", "m=300", 4),
+    ("m300_dense", "m=300, λ=50", 4),
+    ("m1000", "m=1,000", 6),
+    ("m1000_dense", "m=1,000, λ=50", 4),
+    ("mnist", "MNIST features", 5),
+    ("mnist_dense", "MNIST features, λ=50", 5),
 )
 BOUNDS = (
     *(

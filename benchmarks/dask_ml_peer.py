@@ -1,8 +1,8 @@
 """dask-ml's spectral clustering of points in a Zarr array, on two threads; for the Python of another environment.
 
-`pip install dask-ml==2025.1.0 dask==2025.1.0 zarr` there. On Dask workers it did not end for 4,000 points: keys of its
-tasks change between two submissions. Says `ready` when all is imported, begins when a line comes, and saves labels in
-the folder.
+`pip install dask-ml==2025.1.0 dask==2025.1.0 zarr` there. On two Dask workers it did not end within 100 seconds for
+4,000 points; Dask warned that its tasks change under the same key. The script says `ready` when all is imported, begins
+when a line comes, and saves labels in the folder.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def run(folder: Path, *, served: bool) -> dict[str, Any]:
 def main() -> list[Row]:
     size, rows = f"n={N:,}, m={M}, {TRIALS} trials of FSC-uniform, one core", []
     with tempfile.TemporaryDirectory() as folder:
-        # In turn: a slow phase of the machine affects both alike. The first run compiles and warms the disk.
+        # The first run is not measured: it compiles, and warms the disk.
         run(Path(folder) / "first", served=True)
         found = {name: run(Path(folder) / name, served=served) for name, served in WAYS.items()}
     labels = [found[name]["arrays"] for name in WAYS]

@@ -158,6 +158,21 @@ def test_single_precision_errs_little():
     np.testing.assert_allclose(objective(X, X[:200], codes.toarray(), 10.0), best, rtol=1e-9)
 
 
+@pytest.mark.parametrize("m", [117, 140, 180])
+@pytest.mark.parametrize("lam", [300.0, 2e4])
+def test_codes_are_optimal_where_almost_as_many_landmarks_as_dimensions_are_active(m, lam):
+    """Landmarks are nearly dependent then: some take the place of others, and rounding may change a sign."""
+    rng = np.random.default_rng(m)
+    L, X = unit_rows(np.abs(rng.standard_normal((m, 60))) + 1), unit_rows(rng.standard_normal((60, 60)))
+    codes, unsolved = compute_lasso_codes(X, L, NOBODY[:60], lam)
+    assert unsolved == 0
+    assert np.diff(codes.indptr).max() > 55
+    C = codes.toarray()
+    alone = C + (X - C @ L) @ L.T
+    alone -= np.clip(alone, -1 / lam, 1 / lam)
+    assert lam * np.abs(alone - C).max() < 1e-6
+
+
 def test_codes_are_sorted_and_nonzero():
     X = unit_rows(synthetic(400, n_clusters=4, rng=np.random.default_rng(1)).X)
     codes = codes_of(X, X[:60], 10.0)

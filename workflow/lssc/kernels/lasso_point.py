@@ -116,9 +116,9 @@ def _choose_fall(dictionary, ratio):
 
 @_inlined
 def _hold(landmark, r, dictionary, n, k, work):
-    """Make a landmark with this r a held candidate. Returns how many there are; and whether it was no candidate before.
+    """Make a landmark with this r a held candidate, unless it is a candidate. Returns how many there are, and whether.
 
-    A candidate whose condition is violated depends on the active ones.
+    A candidate that violates its condition depends on the active ones: the path refused it.
     """
     for j in range(n):
         if work.candidates[j] == landmark:
@@ -137,7 +137,7 @@ def _add_near(limit, level, dictionary, n, k, work):
     for j in range(n):
         work.residual32[work.candidates[j]] = 0.0
     for j in range(len(work.residual32)):
-        # Beyond, single precision is about to overflow and says nothing.
+        # Larger numbers may have overflowed in single precision.
         if limit < abs(work.residual32[j]) < LARGEST32:
             n = _append_candidate(j, dictionary, n, k, work)
             work.r[n - 1] = work.residual32[j]
@@ -195,7 +195,7 @@ def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
     """The landmark whose |r_j| exceeds the level most, and its r_j; -1 if there is none.
 
     Single precision, which errs by at most `error`, selects the landmarks whose r_j is computed in double precision. At
-    a stop it decides alone.
+    a stop nothing is selected: only all r_j in single precision are set, for `_add_near`.
     """
     by_gram, residual32 = len(dictionary.gram32) > 0, work.residual32
     # Rounding errors add up along the path; refinement removes them.
@@ -233,7 +233,7 @@ def _refine(q, dictionary, mu, k, work):
         place = work.active[i]
         landmark = work.candidates[place]
         if by_gram:
-            # The same inner products as in G, and closer together.
+            # The inner products of G with the ridge penalty, close together in memory.
             r = q[landmark]
             for j in range(k):
                 r -= work.weight[j] * work.rows[j, place]
