@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lssc.types import Array
+
+Neighbours = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+# Up to so many points, all distances take less time than the compilation of pynndescent.
+FEW = 4096
 
 
 def seed_from(rng: np.random.Generator) -> int:
@@ -42,12 +46,21 @@ def single(X: Array) -> NDArray[np.float32]:
     return bounded(X).astype(np.float32)
 
 
-def search_neighbours(points: NDArray[np.float32], t: int, *, rng: np.random.Generator) -> Any:
-    """An index of pynndescent over the rows, with an approximate graph of near neighbours (Dong et al. 2011).
+def near_neighbours(points: NDArray[np.float32], t: int, *, rng: np.random.Generator) -> Neighbours:
+    """Indices and Euclidean distances of the t nearest rows of each row (n x t), the row itself among them.
 
-    Its `neighbor_graph` holds indices and Euclidean distances (n x t), where a point is a neighbour of itself; an index
-    is -1 where fewer were found.
+    By all distances for up to `FEW` points, by `approximate_neighbours` for more.
     """
+    if len(points) > FEW:
+        return approximate_neighbours(points, t, rng=rng)
+    from sklearn.neighbors import NearestNeighbors
+
+    distances, nearest = NearestNeighbors(n_neighbors=t, algorithm="brute", n_jobs=1).fit(points).kneighbors(points)
+    return nearest.astype(np.int32), distances.astype(np.float32)
+
+
+def approximate_neighbours(points: NDArray[np.float32], t: int, *, rng: np.random.Generator) -> Neighbours:
+    """The same by NN-descent (Dong et al. 2011), not always the nearest; an index is -1 where fewer were found."""
     from pynndescent import NNDescent
 
-    return NNDescent(points, n_neighbors=t, random_state=seed_from(rng), n_jobs=1)
+    return NNDescent(points, n_neighbors=t, random_state=seed_from(rng), n_jobs=1).neighbor_graph

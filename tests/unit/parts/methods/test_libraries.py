@@ -2,19 +2,21 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from lssc.data.datasets.synthetic import synthetic
 from lssc.linalg.scaling import unit_rows
 from lssc.metrics import scores
 from lssc.parts.clusterers.kmeans import cluster_kmeans
+from lssc.parts.compiling import UNCACHED
 from lssc.parts.methods import umap_hdbscan as umap_part
 from lssc.parts.methods.gmm import cluster_gaussians
 from lssc.parts.methods.knn_spectral import cluster_neighbours, neighbour_graph
 from lssc.parts.methods.minibatch_kmeans import cluster_batches
 from lssc.parts.methods.umap_hdbscan import cluster_umap
-from lssc.parts.peers import bounded
+from lssc.parts.peers import FEW, bounded, near_neighbours
 
 METHODS = {
     "minibatch_kmeans": cluster_batches,
@@ -115,6 +117,15 @@ def test_graph_holds_the_nearest_neighbours(blobs):
     assert (W.toarray() == exact).mean() > 0.999
 
 
+def test_approximate_neighbours_are_almost_the_nearest():
+    points = generator(0).standard_normal((FEW + 1, 5)).astype(np.float32)
+    nearest, distances = near_neighbours(points, 8, rng=generator())
+    exact = NearestNeighbors(n_neighbors=8).fit(points).kneighbors(points, return_distance=False)
+    assert_array_equal(nearest[:, 0], np.arange(len(points)))
+    assert np.mean([len(np.intersect1d(*rows)) / 8 for rows in zip(nearest, exact, strict=True)]) > 0.98
+    assert_allclose(distances[:, 3], np.linalg.norm(points - points[nearest[:, 3]], axis=1), rtol=1e-4)
+
+
 def test_graph_of_duplicates_has_no_loops_and_at_most_t_edges():
     W = neighbour_graph(np.repeat(np.eye(3), 20, axis=0), 4, rng=generator())
     assert not W.diagonal().any()
@@ -174,17 +185,17 @@ def test_clusters_of_hdbscan_have_the_least_size(min_share, n_found, blobs):
 
 
 def test_warm_up_compiles_all_that_a_call_needs():
-    """Numba compiles nothing after `warm_up`: compilation must not count as time of the method."""
+    """Numba compiles nothing after `warm_up`, for few or many points: it must not count as time of the method."""
     from numba.core import event
 
     from lssc.parts.registry import find
 
-    for name in ("knn_spectral", "umap_hdbscan"):
-        find("method", name).warm_up()
+    for name in (*UNCACHED, *UNCACHED):
+        find(*name).warm_up()
     with event.install_recorder("numba:compile") as recorder:
-        for n in (300, 2000):
+        for n in (300, FEW + 1):
             X = generator(0).standard_normal((n, 8))
             cluster_neighbours(X, n_clusters=3, rng=generator())
             neighbour_graph(X, 3, rng=generator())
-        cluster_umap(X[:500], n_clusters=3, rng=generator())
+            cluster_umap(X, n_clusters=3, rng=generator())
     assert [str(item[1].data["dispatcher"]) for item in recorder.buffer] == []

@@ -1,4 +1,4 @@
-"""Spectral clustering on a nearest-neighbour graph; pynndescent searches the neighbours."""
+"""Spectral clustering on a nearest-neighbour graph; pynndescent searches the neighbours of many points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.clusterers.kmeans import warm_up as load_kmeans
 from lssc.parts.embedders.affinity import warm_up as load_spectral
 from lssc.parts.params import AtLeast, AtMost, Below
-from lssc.parts.peers import quietly_on_one_thread, search_neighbours, single
+from lssc.parts.peers import approximate_neighbours, near_neighbours, quietly_on_one_thread, single
 from lssc.parts.registry import component
 from lssc.types import Array, Clusters
 
@@ -22,7 +22,7 @@ def warm_up() -> None:
     load_spectral()
     load_kmeans()
     with quietly_on_one_thread():
-        neighbour_graph(np.eye(12), 3, rng=np.random.default_rng(0))
+        approximate_neighbours(np.eye(12, dtype=np.float32), 3, rng=np.random.default_rng(0))
 
 
 @component("method", "knn_spectral", warm_up=warm_up)
@@ -37,8 +37,9 @@ def cluster_neighbours(
 ) -> Clusters:
     """K-means on the top K eigenvectors of D^-1/2 (W + W') D^-1/2, rows at unit length.
 
-    W[i, j] = 1 if j is among the t nearest points of i by Euclidean distance, approximately (NN-descent); D holds the
-    degrees. `n_init` and `max_iter` are those of K-means. Time grows with n log n, memory with n (D + t).
+    W[i, j] = 1 if j is among the t nearest points of i by Euclidean distance; D holds the degrees. The neighbours of
+    more than 4,096 points are approximate (NN-descent), and time grows with n log n; memory grows with n (D + t).
+    `n_init` and `max_iter` are those of K-means.
     """
     with quietly_on_one_thread():
         W = neighbour_graph(X, t, rng=rng)
@@ -51,7 +52,7 @@ def cluster_neighbours(
 def neighbour_graph(X: Array, t: int, *, rng: np.random.Generator) -> sparse.csr_matrix:
     """W (n x n): a 1 for each of the t nearest points of a row, the point itself left out."""
     # Among duplicates a point may miss itself: then the farthest of its t + 1 neighbours is left out.
-    nearest, _ = search_neighbours(single(X), t + 1, rng=rng).neighbor_graph
+    nearest, _ = near_neighbours(single(X), t + 1, rng=rng)
     n, own = len(X), np.arange(len(X))[:, None]
     counts = (nearest >= 0) & (nearest != own)
     counts &= np.cumsum(counts, axis=1) <= t

@@ -9,7 +9,7 @@ import numpy as np
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.clusterers.kmeans import warm_up as load_kmeans
 from lssc.parts.params import Above, AtLeast, AtMost, Below
-from lssc.parts.peers import quietly_on_one_thread, search_neighbours, seed_from, single
+from lssc.parts.peers import approximate_neighbours, near_neighbours, quietly_on_one_thread, seed_from, single
 from lssc.parts.registry import component
 from lssc.types import Array, Clusters, IndexArray, Info
 
@@ -20,6 +20,7 @@ CORE_NEIGHBOURS = 10
 def warm_up() -> None:
     load_kmeans()
     points = np.random.default_rng(0).standard_normal((30, 3))
+    approximate_neighbours(single(points), 5, rng=np.random.default_rng(0))
     for clusterer in ("hdbscan", "kmeans"):
         cluster_umap(points, n_clusters=2, t=5, dim=2, clusterer=clusterer, rng=np.random.default_rng(0))
 
@@ -49,16 +50,15 @@ def cluster_umap(
 
 
 def _umap_coordinates(X: Array, t: int, dim: int, *, rng: np.random.Generator) -> Array:
-    """UMAP on the neighbours that `search_neighbours` returns, so that few and many points run the same code."""
+    """UMAP on the graph of `near_neighbours`."""
     from umap import UMAP
 
     points = single(X)
-    index = search_neighbours(points, t, rng=rng)
     model = UMAP(
         n_neighbors=t,
         n_components=dim,
         min_dist=0.0,
-        precomputed_knn=(*index.neighbor_graph, index),
+        precomputed_knn=near_neighbours(points, t, rng=rng),
         force_approximation_algorithm=True,
         random_state=seed_from(rng),
         n_jobs=1,
