@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -84,8 +85,16 @@ class Clock:
 def in_own_process(script: str, *arguments: str, timeout: float | None = None) -> Any:
     """The last line that a script of this folder prints, parsed as JSON; None after `timeout` seconds."""
     command = [sys.executable, str(Path(__file__).parent / script), *arguments]
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=timeout)
-    except subprocess.TimeoutExpired:
-        return None
-    return json.loads(done.stdout.splitlines()[-1])
+    limited = timeout is not None
+    # A session of its own: the workers that it starts are ended with it.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=limited) as process:
+        try:
+            printed, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if limited and process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return json.loads(printed.splitlines()[-1])
