@@ -137,8 +137,7 @@ def test_client_gets_no_array_of_all_rows(X, name, monkeypatch):
 
 
 # A cluster for each: after a kill, Dask does not always start another worker.
-@pytest.mark.parametrize("after", [0.0, 0.05, 0.2])
-@pytest.mark.parametrize("name", ["FSC", "refined"])
+@pytest.mark.parametrize(("name", "after"), [("FSC", 0.0), ("refined", 0.05), ("FSC", 0.2)])
 def test_killed_worker_changes_nothing_but_time(X, name, after):
     """SIGKILL at several moments of the fit; Dask makes the lost blocks again."""
     expected = in_memory(MODELS[name], X).labels_
@@ -159,9 +158,10 @@ def test_killed_worker_loses_no_results_of_a_fit(X):
         assert_array_equal(fitted.labels_.compute(), in_memory(MODELS["FSC"], X).labels_)
 
 
-def test_worker_out_of_memory_is_told_which_chunks_fit(X):
+def test_worker_out_of_memory_is_told_which_chunks_fit(monkeypatch):
     from distributed import Client, KilledWorker, LocalCluster
 
+    monkeypatch.setattr(points, "ROWS_PER_BLOCK", 1_000_000)
     workers = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": "400MB", "host": "127.0.0.1"}
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
