@@ -145,6 +145,7 @@ docs: $(READY)
 # Examples run again only if they changed. Warnings are errors.
 docs-html: $(COMPILED)
 	$(ON_PATH) python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs docs/_build/html
+	$(ON_PATH) python -m pytest --quiet tests/site
 	@echo "the site: docs/_build/html/index.html"
 
 lock:

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.workflow.browser import Browser, find_browser
+from tests.browser import Browser, find_browser
 
 pytestmark = pytest.mark.workflow
 PHONE, DESK = 390, 1200
