@@ -9,6 +9,7 @@ stand above a table:
   scores.csv instead of sweep.csv; several NAMEs, or the values of the last condition, are the columns; `heads=` names
   them (`_` stands for a space);
 - `<!-- growth NAME ... -->`: time and memory over n, of all these experiments;
+  `<!-- exponents NAME ... -->`: the power of n with which each stage's time grows;
   `<!-- billion NAME nodes=32 cores=16 -->`: what a billion points would take, calculated from its largest run;
 - `<!-- overview NAME -->`: a leaderboard's methods by mean rank, with their accuracy on each dataset;
   `<!-- winners NAME -->`: for each dataset the most accurate method, and the fastest that is nearly as accurate;
@@ -25,6 +26,7 @@ Comments within a line stand before numbers; a list of values of the last condit
 
 import csv
 import json
+import math
 import re
 import statistics
 import textwrap
@@ -42,7 +44,7 @@ DOCUMENTS = (
 )
 # Characters in a line of Markdown text; tables, links and headings may be longer.
 WIDTH = 98
-TABLE_KINDS = "headline|accuracies|effects|growth|billion|overview|winners|boards|verdicts|claims|decisions"
+TABLE_KINDS = "headline|accuracies|effects|growth|exponents|billion|overview|winners|boards|verdicts|claims|decisions"
 TABLE = re.compile(rf"(<!-- ({TABLE_KINDS})((?: [^>]+)?) -->\n).*?(<!-- end -->)", re.DOTALL)
 DECISION = re.compile(r"^## (\d+)\. (.+)\n\*([\d-]+)\.\* ((?:.+\n)+)", re.MULTILINE)
 INLINE = re.compile(r"(<!-- (mean|best|count) ([^>]+) -->).*?(<!-- end -->)")
@@ -75,6 +77,7 @@ def table(kind: str, words: list[str]) -> str:
         "accuracies": accuracies,
         "effects": effects,
         "growth": growth,
+        "exponents": exponents,
         "billion": billion,
         "overview": overview,
         "winners": winners,
@@ -200,15 +203,35 @@ def labels() -> dict[str, str]:
 
 def growth(*names: str) -> str:
     """Accuracy, CPU seconds by stage and the largest stage's memory by method and n, as a Markdown table."""
-    groups: dict[tuple[str, int], list[dict]] = {}
-    for row in (row for name in names for row in scores(name)):
-        groups.setdefault((row["label"], int(row["n"])), []).append(row)
     rows = [["method", "n", "trials", "accuracy", "CPU s", *STAGES.values(), "peak memory"]]
-    for (label, n), trials in sorted(groups.items()):
+    for (label, n), trials in by_size(names).items():
         times = [seconds(trials, column) for column in ("cpu_seconds", *(f"{stage}_cpu_seconds" for stage in STAGES))]
         memory = max(float(row["peak_mb"]) for row in trials) / 1024
         rows.append([label, f"{n:,}", str(len(trials)), spread(trials), *times, f"{memory:.2f} GB"])
     return markdown(rows)
+
+
+def exponents(*names: str) -> str:
+    """The powers of n with which the CPU seconds of the stages grow, by method: slopes of a line through logarithms."""
+    groups, stages = by_size(names), {stage: label for stage, label in STAGES.items() if stage != "select"}
+    rows = [["method", "n from", "to", *stages.values()]]
+    for label in dict.fromkeys(label for label, _ in groups):
+        sizes = {n: trials for (other, n), trials in groups.items() if other == label}
+        slopes = []
+        for stage in stages:
+            means = [statistics.mean(float(row[f"{stage}_cpu_seconds"]) for row in sizes[n]) for n in sizes]
+            line = statistics.linear_regression([math.log(n) for n in sizes], [math.log(t) for t in means])
+            slopes.append(line.slope)
+        rows.append([label, f"{min(sizes):,}", f"{max(sizes):,}", *(f"{slope:.2f}" for slope in slopes)])
+    return markdown(rows)
+
+
+def by_size(names: tuple[str, ...]) -> dict[tuple[str, int], list[dict]]:
+    """The rows of these experiments by method and n, in order."""
+    groups: dict[tuple[str, int], list[dict]] = {}
+    for row in (row for name in names for row in scores(name)):
+        groups.setdefault((row["label"], int(row["n"])), []).append(row)
+    return dict(sorted(groups.items()))
 
 
 def billion(name: str, *sizes: str) -> str:

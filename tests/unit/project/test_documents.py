@@ -107,6 +107,17 @@ def test_growth_table_shows_each_stage_and_the_largest_memory():
     assert cells[10] == f"{max(float(row['peak_mb']) for row in rows) / 1024:.2f} GB"
 
 
+def test_exponents_are_slopes_of_logarithms():
+    names = ("scale", "ten_million", "hundred_million")
+    rows = [row for name in names for row in csv.DictReader((REPO / f"docs/results/{name}/scores.csv").open())]
+    rows = [row for row in rows if row["method"] == "fsc_uniform"]
+    sizes = sorted({int(row["n"]) for row in rows})
+    means = [np.mean([float(row["code_cpu_seconds"]) for row in rows if row["n"] == str(n)]) for n in sizes]
+    slope, _ = np.polyfit(np.log(sizes), np.log(means), 1)
+    [line] = [line for line in tables.exponents(*names).splitlines() if line.startswith("| FSC-uniform |")]
+    assert line.startswith(f"| FSC-uniform | 15,000 | 100,000,000 | {slope:.2f} |")
+
+
 def test_low_rank_products_have_the_accuracy_of_ssc_admm():
     rows = list(csv.DictReader((REPO / "docs/results/landmarks/scores.csv").open()))
     dense, low_rank = (
