@@ -46,6 +46,15 @@ def test_principal_components_do_not_depend_on_blocks(centre, ends):
     assert_allclose(many.variances, one.variances, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_few_rows_in_blocks_have_the_components_of_all(size):
+    """Up to six rows of six numbers, one block at a time."""
+    X = rows_of(5)
+    one, many = fit_pca([X], dim=3, centre=True), fit_pca(np.split(X, range(size, 5, size)), dim=3, centre=True)
+    assert_allclose(many.project(X), one.project(X), atol=1e-9)
+    assert_allclose(many.variances, one.variances, atol=1e-9)
+
+
 @pytest.mark.parametrize(("n", "dim", "most"), [(40, 7, 6), (5, 6, 5)])
 def test_refuses_more_components_than_points_or_features(n, dim, most):
     message = f"dim={dim} principal components from {n} points of 6 features; need at most {most}"

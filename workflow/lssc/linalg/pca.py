@@ -49,20 +49,28 @@ def flat_features(maps: np.ndarray, *, path_maximum: bool) -> Array:
 
 
 def fit_pca(blocks: Iterable[Array], *, dim: int, centre: bool) -> Pca:
-    """The first `dim` principal components of all rows of the blocks, from the D x D matrix of second moments."""
-    from scipy.linalg import eigh
+    """The first `dim` principal components of all rows of the blocks.
 
-    count, total, moments = 0, 0.0, 0.0
+    Of n < D rows by their singular value decomposition, of more by the D x D matrix of their second moments.
+    """
+    from scipy.linalg import eigh, svd
+
+    count, total, moments, few = 0, 0.0, 0.0, []
     for block in blocks:
         count += len(block)
         total = total + block.sum(axis=0)
-        moments = moments + block.T @ block
-    D = len(total)
+        few.append(block)
+        if count >= (D := len(total)):
+            moments = sum((rows.T @ rows for rows in few), moments)
+            few = []
     if dim > min(count, D):
         raise InputError(
             f"dim={dim} principal components from {count} points of {D} features; need at most {min(count, D)}"
         )
     mean = total / count if centre else np.zeros(D)
+    if few:
+        _, lengths, axes = svd(np.concatenate(few) - mean, full_matrices=False)
+        return Pca(mean, fixed_signs(axes[:dim].T), lengths[:dim] ** 2 / count)
     covariance = moments / count - np.outer(mean, mean)
     variances, axes = eigh(covariance, subset_by_index=(D - dim, D - 1))
     return Pca(mean, fixed_signs(axes[:, ::-1]), np.maximum(variances[::-1], 0))

@@ -68,9 +68,10 @@ def fit_subspaces(moments: Moments, threshold: float, *, dtype: type = np.float6
 
 
 def leading_coordinates(points: Array, dim: int) -> Array:
-    """The first `dim` principal coordinates of the points; the points themselves if they have no more."""
+    """The first `dim` principal coordinates of the points, or as many as points; the points if they have no more."""
     from lssc.linalg.pca import fit_pca
 
+    dim = min(dim, len(points))
     if points.shape[1] <= dim:
         return points
     return fit_pca([points], dim=dim, centre=False).project(points).astype(points.dtype)

@@ -42,6 +42,14 @@ def test_labels_follow_from_subspaces(planes, rng):
     assert_array_equal(one_by_one, refined.labels[:40])
 
 
+def test_refines_fewer_points_than_dimensions(planes, rng):
+    """A hundred points in 300 dimensions: fewer than the coordinates in which starts are compared."""
+    X, labels, coordinates = (array[::6] for array in planes)
+    wide = np.pad(X, ((0, 0), (0, 290))) @ np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    refined = refine_affine_subspaces(wide, labels, n_clusters=4, coordinates=coordinates, rng=rng)
+    assert scores(labels, refined.labels)["accuracy"] > 0.97
+
+
 def test_further_starts_help_where_the_labels_do_not(planes):
     X, labels, coordinates = planes
     lost = np.zeros(600, dtype=int)

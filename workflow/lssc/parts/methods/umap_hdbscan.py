@@ -20,9 +20,9 @@ CORE_NEIGHBOURS = 10
 def warm_up() -> None:
     load_kmeans()
     points = np.random.default_rng(0).standard_normal((30, 3))
-    approximate_neighbours(single(points), 5, rng=np.random.default_rng(0))
     for clusterer in ("hdbscan", "kmeans"):
         cluster_umap(points, n_clusters=2, t=5, dim=2, clusterer=clusterer, rng=np.random.default_rng(0))
+    approximate_neighbours(single(points), 5, rng=np.random.default_rng(0))
 
 
 @component("method", "umap_hdbscan", warm_up=warm_up)
