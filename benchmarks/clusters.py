@@ -24,7 +24,7 @@ from lssc.linalg.scaling import unit_rows
 from lssc.metrics import scores
 from lssc.parts.seeding import rng_for
 
-SIZES = sized((1_000_000, 10_000_000), (2_000, 4_000))
+SIZES = sized((100_000, 1_000_000, 10_000_000), (2_000, 4_000))
 # Points of the run that holds neither points nor codes in memory; only where BENCH_HUGE names them.
 HUGE = int(os.environ.get("BENCH_HUGE", "0"))
 M, DIM, SUBSPACE_DIM, NOISE = sized(300, 30), 16, 6, 0.1
