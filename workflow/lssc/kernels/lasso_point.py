@@ -116,7 +116,7 @@ def _choose_fall(dictionary, ratio):
 
 @_inlined
 def _hold(landmark, r, dictionary, n, k, work):
-    """Make a landmark with this r a held candidate, unless it is a candidate. Returns how many there are, and whether.
+    """Make a landmark with this r a held candidate. Returns the number of candidates, and False if it was one already.
 
     A candidate that violates its condition depends on the active ones: the path refused it.
     """

@@ -51,7 +51,7 @@ def flat_features(maps: np.ndarray, *, path_maximum: bool) -> Array:
 def fit_pca(blocks: Iterable[Array], *, dim: int, centre: bool) -> Pca:
     """The first `dim` principal components of all rows of the blocks.
 
-    Of n < D rows by their singular value decomposition, of more by the D x D matrix of their second moments.
+    Fewer rows than columns are decomposed into singular values; of more rows, only the D x D second moments are kept.
     """
     from scipy.linalg import eigh, svd
 

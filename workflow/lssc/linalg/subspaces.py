@@ -68,7 +68,10 @@ def fit_subspaces(moments: Moments, threshold: float, *, dtype: type = np.float6
 
 
 def leading_coordinates(points: Array, dim: int) -> Array:
-    """The first `dim` principal coordinates of the points, or as many as points; the points if they have no more."""
+    """The first `dim` principal coordinates of the points, at most one for each point.
+
+    Points that have no more coordinates are returned as they are.
+    """
     from lssc.linalg.pca import fit_pca
 
     dim = min(dim, len(points))

@@ -49,7 +49,7 @@ def single(X: Array) -> NDArray[np.float32]:
 def near_neighbours(points: NDArray[np.float32], t: int, *, rng: np.random.Generator) -> Neighbours:
     """Indices and Euclidean distances of the t nearest rows of each row (n x t), the row itself among them.
 
-    By all distances for up to `FEW` points, by `approximate_neighbours` for more.
+    Up to `FEW` points are compared with all others; more points go to `approximate_neighbours`.
     """
     if len(points) > FEW:
         return approximate_neighbours(points, t, rng=rng)

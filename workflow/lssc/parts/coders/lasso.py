@@ -29,8 +29,8 @@ def code_lasso(
     """min |c|_1 + lam/2 |x - L'c|^2 for every point x (row of X, n x D), L the landmarks as rows (m x D).
 
     With `exclude_self` no landmark takes part in its own code: eq. (5), FSC; without, eq. (4), ESC. In single precision
-    inner products of points and landmarks have errors of about 1e-7 of their norms; codes have larger ones where
-    landmarks are nearly dependent, as many landmarks in few dimensions are at a large `lam`.
+    inner products of points and landmarks have errors of about 1e-7 of their norms. Codes have
+    larger errors where landmarks are nearly dependent: many landmarks in few dimensions, with a large `lam`.
     """
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.lasso import compute_lasso_codes
