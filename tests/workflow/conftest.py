@@ -7,12 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 import yaml
+
+from lssc.pipeline.server.client import VARIABLE
+from lssc.pipeline.server.serving import serving
 
 REPO = Path(__file__).parents[2]
 SCORES = "results/experiments/landmarks/scores.csv"
@@ -36,7 +40,7 @@ SMALL = {
             ],
             # All methods get the same points. The override of esc_raw has no effect: that method is not in the list.
             "overrides": {
-                "ssc_admm": {"trials": 2},
+                "ssc_admm": {"trials": 2, "block": 2},
                 "esc_raw": {"trials": 1},
                 "esc": {"dataset": "synthetic"},
                 "ssc_omp": {"dataset": "synthetic"},
@@ -47,7 +51,12 @@ SMALL = {
 
 
 class Pipeline:
-    """A working folder with its config, where Snakemake runs."""
+    """A working folder with its config, where Snakemake runs.
+
+    Runs of this checkout share the jobs' server, if there is one; those of a copy, whose code may differ, start theirs.
+    """
+
+    server: str | None = None
 
     def __init__(self, folder: Path, repo: Path = REPO) -> None:
         self.folder, self.repo = folder, repo
@@ -69,7 +78,8 @@ class Pipeline:
 
     def run(self, *options: str, cores: int = 2) -> subprocess.CompletedProcess:
         command = self.command(*options, cores=cores)
-        return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=600)
+        shared = {VARIABLE: self.server} if self.server and self.repo == REPO else {}
+        return subprocess.run(command, capture_output=True, text=True, env=environment() | shared, timeout=600)
 
     def finish(self, *options: str, cores: int = 2) -> dict[str, int]:
         """Run to the end; return the number of jobs by rule."""
@@ -145,6 +155,15 @@ def shared_run(tmp_path_factory, name: str, make) -> Path:
             make(base / name)
             done.touch()
     return base / name
+
+
+@pytest.fixture(scope="session", autouse=True)
+def server() -> Iterator[None]:
+    """A server for all runs of a pytest-xdist worker. Other commands of tests do not see it."""
+    with serving(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pipeline, "server", os.environ[VARIABLE])
+        patch.delenv(VARIABLE)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ SCORES = "results/experiments/landmarks/scores.csv"
 class Repeat(Pipeline):
     """An unpacked archive, run as its Makefile does."""
 
+    server = None
+
     def command(self, *options, cores=2):
         there = ("--directory", str(self.folder), "--snakefile", str(self.folder / "Snakefile"))
         config = ("--replace-workflow-config", "--configfile", str(self.folder.parent / "config.yaml"))

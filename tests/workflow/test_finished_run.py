@@ -49,6 +49,24 @@ def test_every_job_requests_memory_and_minutes(pipeline):
     assert len(complete) == sum(jobs(done).values()) > 30
 
 
+def test_longest_jobs_come_first(pipeline):
+    # ADMM takes n^3 operations; the lasso over few landmarks is among the quickest.
+    pipeline.experiment["n"] = [2000]
+    jobs = re.split(r"\n(?=rule )", pipeline.run("--dry-run", "--forceall").stdout)
+
+    def priority(rule, part):
+        return {
+            int(re.search(r"priority: (\d+)", job)[1])
+            for job in jobs
+            if job.startswith(f"rule {rule}:") and part in job
+        }
+
+    [quick], [long] = priority("code_points", "selector=uniform, "), priority("code_points", "coder=admm.")
+    # Long jobs wait for this one.
+    [first] = priority("select_landmarks", "selector=all")
+    assert quick < long < first
+
+
 def test_stage_runs_by_hand_with_the_same_result(finished, tmp_path):
     codes = finished.artifacts("codes")[0]
     recipe = facts(codes)["trial_000"]["recipe"]

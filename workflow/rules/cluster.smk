@@ -5,7 +5,7 @@ rule select_landmarks:
         made_by("select_landmarks"),
     log:
         log_of(made_by("select_landmarks")),
-    priority: longest_first
+    priority: longest_first("select_landmarks")
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -26,7 +26,7 @@ rule code_points:
         made_by("code_points"),
     log:
         log_of(made_by("code_points")),
-    priority: longest_first
+    priority: longest_first("code_points")
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -47,6 +47,7 @@ rule embed_points:
         made_by("embed_points"),
     log:
         log_of(made_by("embed_points")),
+    priority: longest_first("embed_points")
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -87,6 +88,7 @@ rule refine_labels:
         made_by("refine_labels"),
     log:
         log_of(made_by("refine_labels")),
+    priority: longest_first("refine_labels")
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -107,6 +109,7 @@ rule apply_method:
         made_by("apply_method"),
     log:
         log_of(made_by("apply_method")),
+    priority: longest_first("apply_method")
     conda:
         "../../envs/environment.yaml"
     threads: 1

@@ -1,4 +1,5 @@
 # The study that config describes, and the functions that rules call by name. No rule here.
+import math
 import os
 import sys
 from pathlib import Path
@@ -241,12 +242,22 @@ def in_report(files, category, caption, experiment):
     return [report(path, labels={"name": Path(path).stem}, **look) if path.endswith(".png") else path for path in files]
 
 
-def longest_first(wildcards):
-    """Coding every point by all others takes longest: started late, one such job would delay the end of a run.
+# The priority of quick jobs that others wait for, above any job's seconds.
+AT_ONCE = 1_000_000_000
 
-    Priorities do not reach a job's inputs, so the rules before it have their own; data, which are quick, come first.
+
+def longest_first(rule):
+    """Started late, a long job would delay the end of a run.
+
+    Priorities do not reach a job's inputs: what the longest jobs wait for, the selection of all points, comes at once.
     """
-    return int(wildcards.n) if wildcards.selector == "all" else 0
+
+    def priority(wildcards):
+        if rule == "select_landmarks" and wildcards.selector == "all":
+            return AT_ONCE
+        return math.ceil(lssc_resources.expected_seconds(study, rule, wildcards))
+
+    return priority
 
 
 def requests(rule, **known):

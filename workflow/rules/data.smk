@@ -93,7 +93,7 @@ rule generate_data:
         paths.data,
     log:
         log_of(paths.data),
-    priority: 1_000_000_000
+    priority: AT_ONCE
     conda:
         "../../envs/environment.yaml"
     threads: 1

@@ -222,6 +222,15 @@ def test_server_may_be_turned_off(package, monkeypatch):
     assert os.environ[VARIABLE] == OFF
 
 
+def test_runs_share_the_server_of_whoever_started_them(server):
+    address = os.environ[VARIABLE]
+    with serving() as second:
+        assert second is None
+        assert json.loads(run("facts", input="").stdout)["served"] is True
+    assert os.environ[VARIABLE] == address
+    assert server.poll() is None
+
+
 def test_module_that_cannot_be_imported_is_reported_as_without_a_server(server):
     done = run("missing")
     assert done.returncode == 1

@@ -209,12 +209,12 @@ def _amount_problems(config: Mapping[str, Any]) -> list[str]:
     total = 0
     for id, entry in config["experiments"].items():
         swept = sum(math.prod(map(len, grid.values())) for grid in entry.get("sweep", {}).values())
-        overrides = entry.get("overrides", {}).values()
-        trials = max([entry["trials"], *(override.get("trials", 0) for override in overrides)])
+        usual = {"trials": entry["trials"], "block": entry.get("block", config["block"])}
+        each = [usual, *(usual | override for override in entry.get("overrides", {}).values())]
         methods = leaderboard_methods(entry, config["methods"]) if is_leaderboard(entry) else entry.get("methods", ())
         sizes = len(entry["datasets"]) if "datasets" in entry else len(entry.get("n", [0])) * len(entry["m"])
-        runs = (len(methods) + swept) * sizes
-        total += (runs := runs * -(-trials // entry.get("block", config["block"])))
+        runs = (len(methods) + swept) * sizes * max(-(-one["trials"] // one["block"]) for one in each)
+        total += runs
         if total > MOST_RUNS:
             return [*problems, f"experiments.{id}: {runs:,} runs; all experiments together may have {MOST_RUNS:,}"]
     return problems

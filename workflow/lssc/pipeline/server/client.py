@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-# The server's socket; a user may set it to `off`, and every job starts by itself.
+# The server's socket. A user may set it to `off`, and every job starts by itself; runs share a server that is set here.
 VARIABLE, OFF = "LSSC_SERVER", "off"
 # Bytes that hold the length of a message, and the exit code of a job.
 LENGTH, CODE = 8, 4

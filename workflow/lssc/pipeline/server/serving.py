@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lssc.pipeline.server.client import OFF, VARIABLE
+from lssc.pipeline.server.client import VARIABLE
 
 # Seconds that the server has to end by itself; jobs do not depend on it.
 END_SECONDS = 10.0
@@ -19,8 +19,11 @@ END_SECONDS = 10.0
 
 @contextlib.contextmanager
 def serving() -> Iterator[subprocess.Popen[bytes] | None]:
-    """A server that commands started within find; it ends with the block, or with this process. None if it is off."""
-    if os.environ.get(VARIABLE) == OFF:
+    """A server that commands started within find; it ends with the block, or with this process.
+
+    None if it is off, or if whoever started this process has one.
+    """
+    if os.environ.get(VARIABLE):
         yield None
         return
     # A short path: that of a socket may have a hundred characters. Only this user may enter the folder.

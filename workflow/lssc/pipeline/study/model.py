@@ -226,7 +226,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Grids of runs; `overrides` holds what differs by method: dataset, number of trials, parameters.
+    """Grids of runs; `overrides` holds what differs by method: dataset, number of trials, block size, parameters.
 
     A leaderboard runs all its methods on several datasets, a sweep may do so, others run on one.
     """
@@ -268,6 +268,10 @@ class Experiment:
     def trials_of(self, method: str) -> int:
         return self.overrides.get(method, {}).get("trials", self.trials)
 
+    def block_of(self, method: str) -> int:
+        """The largest number of its trials in a job."""
+        return self.overrides.get(method, {}).get("block", self.block)
+
     def dataset_of(self, method: Method, grid: Grid | None = None) -> str:
         """The dataset that a method runs on, in one of the grids (default: the first)."""
         own = self.overrides.get(method.id, {}).get("dataset", (grid or self.grids[0]).dataset)
@@ -288,7 +292,7 @@ class Experiment:
 
     def runs(self) -> Iterator[Run]:
         for method, dataset, n, m in self.sizes():
-            for block in blocks(self.stream, self.trials_of(method.id), self.block):
+            for block in blocks(self.stream, self.trials_of(method.id), self.block_of(method.id)):
                 yield Run(dataset, n, m, block, method)
 
 
