@@ -82,7 +82,7 @@ def test_files_to_compare_follow_the_pairs(small_config):
 WRONG = [
     (["fsc"], '["fsc"] must have 2 entries'),
     (["fsc", "nix"], "'nix' is not run by the experiment; known: esc, fsc, omp"),
-    (["fsc", "omp"], "'fsc' and 'omp' must run on the same trials, dataset and m"),
+    (["fsc", "omp"], "'fsc' and 'omp' must run on the same trials in the same blocks, dataset and m"),
 ]
 
 

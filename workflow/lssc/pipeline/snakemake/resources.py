@@ -76,7 +76,7 @@ def _gram_bytes(z: Sizes) -> float:
 
 def _path_seconds(z: Sizes) -> float:
     """Products with all landmarks, then s steps that solve a system of up to s unknowns each."""
-    return z.n * (1e-5 + 2e-10 * (z.m + 300) * (z.D + 16) + 4e-10 * z.s**3)
+    return z.n * (1e-5 + 2e-10 * (z.m + 300) * (z.D + 16) + 2e-10 * z.s**3)
 
 
 def _kfsc_atoms(z: Sizes) -> float:
@@ -111,7 +111,7 @@ WORKING_SETS = Cost(
 LARGEST = Cost(lambda z: 2**27 + 16 * z.n * z.D, lambda z: 3e-8 * z.n * z.m)
 BALANCED = Cost(lambda z: z.n * (4096 + 160 * z.s), lambda z: 1e-3 * z.n)
 ROUNDS = Cost(lambda z: 8 * z.n * z.m, _path_seconds)
-GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 8e-5 * z.n)
+GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 5e-5 * z.n)
 PAIRS = Cost(lambda z: 8 * z.sample**2, lambda z: 1e-9 * z.sample**2 * (z.D + 50))
 # Iterations over pairs of points, of which a bound excludes most.
 SCREENED = Cost(lambda z: 6000 * z.n, lambda z: 2e-9 * z.steps * z.n**1.4 * (z.D + 16))
