@@ -31,6 +31,14 @@ def pytest_addoption(parser):
     parser.addoption("--core", action="store_true", help="skip tests that need packages which only an extra brings")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """UMAP compiles for seconds in every process: its code cannot be cached."""
+    for item in items:
+        if "umap_hdbscan" in item.name:
+            item.add_marker("slow")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     return (yield from skipping_without_extras(item.config))

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import REPO
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.slow]
 WITHOUT_EXTRAS = """
 import importlib.util
 

@@ -17,6 +17,7 @@ SSCOMP(3, k=3, random_state=0).fit(np.random.default_rng(0).normal(size=(60, 8))
 """
 
 
+@pytest.mark.slow
 def test_first_fit_compiles_nothing_after_the_command(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     call = {"env": environment, "capture_output": True, "text": True, "check": True}

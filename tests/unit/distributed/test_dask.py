@@ -137,6 +137,7 @@ def test_client_gets_no_array_of_all_rows(X, name, monkeypatch):
 
 
 # A cluster for each: after a kill, Dask does not always start another worker.
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "after"), [("FSC", 0.0), ("refined", 0.05), ("FSC", 0.2)])
 def test_killed_worker_changes_nothing_but_time(X, name, after):
     """SIGKILL at several moments of the fit; Dask makes the lost blocks again."""
@@ -151,6 +152,7 @@ def test_killed_worker_changes_nothing_but_time(X, name, after):
         kill.join()
 
 
+@pytest.mark.slow
 def test_killed_worker_loses_no_results_of_a_fit(X):
     with two_processes() as client:
         fitted = clone(MODELS["FSC"]).fit(da.from_array(X, chunks=(37, -1)))
@@ -158,6 +160,7 @@ def test_killed_worker_loses_no_results_of_a_fit(X):
         assert_array_equal(fitted.labels_.compute(), in_memory(MODELS["FSC"], X).labels_)
 
 
+@pytest.mark.slow
 def test_worker_out_of_memory_is_told_which_chunks_fit(monkeypatch):
     from distributed import Client, KilledWorker, LocalCluster
 

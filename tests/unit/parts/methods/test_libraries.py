@@ -117,6 +117,7 @@ def test_graph_holds_the_nearest_neighbours(blobs):
     assert (W.toarray() == exact).mean() > 0.999
 
 
+@pytest.mark.slow
 def test_approximate_neighbours_are_almost_the_nearest():
     points = generator(0).standard_normal((FEW + 1, 5)).astype(np.float32)
     nearest, distances = near_neighbours(points, 8, rng=generator())
@@ -184,6 +185,7 @@ def test_clusters_of_hdbscan_have_the_least_size(min_share, n_found, blobs):
     assert cluster_umap(blobs[0], n_clusters=3, min_share=min_share, rng=generator()).info["n_found"] == n_found
 
 
+@pytest.mark.slow
 def test_warm_up_compiles_all_that_a_call_needs():
     """Numba compiles nothing after `warm_up`, for few or many points: it must not count as time of the method."""
     from numba.core import event
