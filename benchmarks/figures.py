@@ -68,15 +68,18 @@ def plot_coders(lasso: pd.DataFrame, stages: pd.DataFrame, names: tuple[str, ...
 
 
 def _coder_dots(axes: plt.Axes, times: pd.DataFrame) -> None:
-    cases, peers = list(times["case"].unique()), list(times["peer"].unique())
+    times = times.assign(height=times["least"] / times["n"] * 1e6)
+    heights = times.pivot_table(index="peer", columns="case", values="height", sort=False)
+    cases, peers = list(heights.columns), list(heights.index)
     for place, peer in enumerate(peers):
-        mine = times[times["peer"] == peer].set_index("case").loc[cases]
         where = [i + 0.17 * (place - (len(peers) - 1) / 2) for i in range(len(cases))]
-        heights = mine["least"] / mine["n"] * 1e6
-        axes.plot(where, heights, MARKERS[place], markersize=7, label=peer, color=_colours()[place])
-        for x, y in zip(where, heights, strict=True):
+        axes.plot(where, heights.loc[peer], MARKERS[place], markersize=7, label=peer, color=_colours()[place])
+        beside = heights.iloc[max(0, place - 1) : place + 2].to_numpy().T
+        for x, y, others in zip(where, heights.loc[peer], beside, strict=True):
             text = f"{y:,.0f}" if y >= 10 else f"{y:.2g}"
-            axes.annotate(text, (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
+            # The number of a mark just below the one beside it goes below.
+            off = (0, -15 if any(y < other < 5 * y for other in others) else 6)
+            axes.annotate(text, (x, y), off, textcoords="offset points", ha="center", fontsize="small")
     sizes = times.drop_duplicates("case").set_index("case").loc[cases, "size"]
     axes.set_xticks(range(len(cases)), [_in_lines(size) for size in sizes])
     axes.set_xlim(-0.5, len(cases) - 0.5)
@@ -85,11 +88,13 @@ def _coder_dots(axes: plt.Axes, times: pd.DataFrame) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.set(ylabel="CPU microseconds a point")
     axes.grid(axis="x", visible=False)
-    axes.legend(loc="upper center", ncol=3, frameon=False, bbox_to_anchor=(0.5, -0.17))
+    axes.legend(loc="upper center", ncol=3, frameon=False, bbox_to_anchor=(0.5, -0.22))
 
 
 def _in_lines(size: str) -> str:
-    return size.replace(", m=", "\nm=").replace("MNIST scattering features, ", "MNIST, ")
+    """Data, m and lambda, each in its line."""
+    data, *others = size.split(", ")
+    return "\n".join([data.partition(" ")[0], *(part for part in others if part[:2] in ("m=", "λ="))])
 
 
 def _stage_bars(axes: plt.Axes, stages: pd.DataFrame, names: tuple[str, ...]) -> None:
