@@ -246,16 +246,16 @@ def in_report(files, category, caption, experiment):
 AT_ONCE = 1_000_000_000
 
 
-def longest_first(rule):
+def longest_first(step):
     """Started late, a long job would delay the end of a run.
 
     Priorities do not reach a job's inputs: what the longest jobs wait for, the selection of all points, comes at once.
     """
 
     def priority(wildcards):
-        if rule == "select_landmarks" and wildcards.selector == "all":
+        if step == "select_landmarks" and wildcards.selector == "all":
             return AT_ONCE
-        return math.ceil(lssc_resources.expected_seconds(study, rule, wildcards))
+        return math.ceil(lssc_resources.expected_seconds(study, step, wildcards))
 
     return priority
 
