@@ -20,7 +20,7 @@ help:
 	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
 	@echo "make test   set up, then run the tests on two cores, in about four minutes"
 	@echo "make test-core   the slow tests; then the library alone, from its wheel, on Python 3.10, 3.12 and 3.13, in about seven minutes"
-	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same; ROUNDS=100: for an hour"
+	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same; ROUNDS=100: in a quarter of an hour"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about eight minutes"
 	@echo "make paper  every experiment of config/config.yaml, in full"
 	@echo "make leaderboard  every method on every dataset, in about three hours on two cores; SMALL=1: on small data, in minutes"

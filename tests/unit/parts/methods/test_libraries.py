@@ -141,6 +141,7 @@ def test_spectral_clustering_follows_curved_clusters():
     assert scores(labels, cluster_neighbours(X, n_clusters=2, rng=generator()).labels)["accuracy"] == 1
 
 
+@pytest.mark.slow
 def test_umap_takes_either_clusterer(blobs):
     X, labels = blobs
     found = cluster_umap(X, n_clusters=3, clusterer="kmeans", rng=generator())
@@ -180,6 +181,7 @@ def test_noise_and_small_clusters_join_the_nearest_of_k(found, expected, n_found
     assert info == {"n_found": n_found, "n_noise": found.count(-1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("min_share", "n_found"), [(0.3, 3), (0.5, 0)])
 def test_clusters_of_hdbscan_have_the_least_size(min_share, n_found, blobs):
     assert cluster_umap(blobs[0], n_clusters=3, min_share=min_share, rng=generator()).info["n_found"] == n_found
