@@ -77,7 +77,7 @@ def _coder_dots(axes: plt.Axes, times: pd.DataFrame) -> None:
         beside = heights.iloc[max(0, place - 1) : place + 2].to_numpy().T
         for x, y, others in zip(where, heights.loc[peer], beside, strict=True):
             text = f"{y:,.0f}" if y >= 10 else f"{y:.2g}"
-            # The number of a mark just below the one beside it goes below.
+            # If the mark beside it is a little higher, the number goes below its own.
             off = (0, -15 if any(y < other < 5 * y for other in others) else 6)
             axes.annotate(text, (x, y), off, textcoords="offset points", ha="center", fontsize="small")
     sizes = times.drop_duplicates("case").set_index("case").loc[cases, "size"]

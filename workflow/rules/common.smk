@@ -247,9 +247,10 @@ AT_ONCE = 1_000_000_000
 
 
 def longest_first(step):
-    """Started late, a long job would delay the end of a run.
+    """The expected seconds as priority: a long job that starts late delays the end of a run.
 
-    Priorities do not reach a job's inputs: what the longest jobs wait for, the selection of all points, comes at once.
+    Snakemake does not pass a priority on to a job's inputs. The longest jobs wait for the selection of all points, so
+    that one has the highest.
     """
 
     def priority(wildcards):

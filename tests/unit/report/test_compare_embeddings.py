@@ -79,6 +79,17 @@ def test_files_to_compare_follow_the_pairs(small_config):
     assert any(path.endswith("line/agreement.csv") for path in results.results_of(study, "line"))
 
 
+def test_methods_in_other_blocks_cannot_be_compared(small_config):
+    small_config["methods"]["mine"] = {**small_config["methods"]["fsc"], "embedder": "explicit"}
+    line = small_config["experiments"]["line"]
+    line |= {"methods": ["fsc", "mine"], "overrides": {"mine": {"block": 1}}}
+    blocks = [(run.method.id, str(run.block)) for run in load(small_config).experiments["line"].runs() if run.m == 6]
+    assert blocks == [("fsc", "t00-01"), ("fsc", "t02-02"), *[("mine", f"t0{i}-0{i}") for i in range(3)]]
+    line["compare"] = ["fsc", "mine"]
+    with pytest.raises(ConfigError, match="must run on the same trials in the same blocks"):
+        load(small_config)
+
+
 WRONG = [
     (["fsc"], '["fsc"] must have 2 entries'),
     (["fsc", "nix"], "'nix' is not run by the experiment; known: esc, fsc, omp"),

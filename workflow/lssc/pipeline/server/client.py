@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-# The server's socket. A user may set it to `off`, and every job starts by itself; runs share a server that is set here.
+# The server's socket. A run that finds it set starts no server; with `off`, every job starts by itself.
 VARIABLE, OFF = "LSSC_SERVER", "off"
 # Bytes that hold the length of a message, and the exit code of a job.
 LENGTH, CODE = 8, 4

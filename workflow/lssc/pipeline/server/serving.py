@@ -19,9 +19,9 @@ END_SECONDS = 10.0
 
 @contextlib.contextmanager
 def serving() -> Iterator[subprocess.Popen[bytes] | None]:
-    """A server that commands started within find; it ends with the block, or with this process.
+    """Start a server that the commands within the block find. It ends with the block, or with this process.
 
-    None if it is off, or if whoever started this process has one.
+    Yields None if the server is off, or if the environment already names one.
     """
     if os.environ.get(VARIABLE):
         yield None

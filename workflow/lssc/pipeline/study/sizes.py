@@ -153,11 +153,9 @@ def _compare_problems(experiment: Experiment) -> list[str]:
         and experiment.block_of(one.id) == experiment.block_of(two.id)
         and experiment.dataset_of(one) == experiment.dataset_of(two)
     )
-    return (
-        []
-        if alike
-        else [f"{at}: {one.id!r} and {two.id!r} must run on the same trials in the same blocks, dataset and m"]
-    )
+    if alike:
+        return []
+    return [f"{at}: {one.id!r} and {two.id!r} must run on the same trials in the same blocks, dataset and m"]
 
 
 def _images_problems(study: Study, dataset: Dataset) -> list[str]:
