@@ -92,8 +92,8 @@ def make_lasso_workspace(m: int, D: int, most: int = 0) -> LassoWorkspace:
     by_coordinates = m > MAX_LANDMARKS_BY_GRAM and D <= MAX_DIMENSIONS_BY_COORDINATES
     return LassoWorkspace(
         *(aligned_zeros(wide, dtype=np.uint32), *(aligned_zeros(wide) for _ in range(4))),
-        *(aligned_zeros(most, wide), aligned_zeros(D if by_coordinates else 0, wide)),
-        *(aligned_zeros(tall, dtype=np.uint32), *(aligned_zeros(tall) for _ in range(5)), aligned_zeros(tall, tall)),
+        *(_spread_rows(most, wide), _spread_rows(D if by_coordinates else 0, wide)),
+        *(aligned_zeros(tall, dtype=np.uint32), *(aligned_zeros(tall) for _ in range(5)), _spread_rows(tall, tall)),
         *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(2), aligned_zeros(1)),
     )
 
@@ -104,6 +104,11 @@ def aligned_zeros(*shape: int, dtype: Any = np.float64) -> Any:
     memory = np.zeros(size + CACHE_LINE_BYTES, dtype=np.uint8)
     start = -memory.ctypes.data % CACHE_LINE_BYTES
     return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def _spread_rows(n: int, length: int) -> Any:
+    """Zeros in n rows, an odd multiple of PAD long: rows a power of two apart displace each other in the cache."""
+    return aligned_zeros(n, (length // PAD | 1) * PAD)
 
 
 @_inlined
@@ -157,12 +162,7 @@ def follow_path(dictionary, work, n, k, level, mu, lead, excess):
 @_inlined
 def _compute_slopes(work, k):
     """slope = inverse @ sign."""
-    tall = round_up(k)
-    for j in range(tall):
-        work.slope[j] = 0.0
-    for i in range(k):
-        for j in range(tall):
-            work.slope[j] += work.sign[i] * work.inverse[i, j]
+    multiply_rows(work.slope, work.inverse, work.sign, k, round_up(k))
 
 
 @_inlined
@@ -299,7 +299,8 @@ def _find_leave(work, k, wide, place, left):
     if place >= 0:
         for i in range(tall):
             work.slope[i] = work.inverse[place, i] * work.sign[place]
-    _compute_rates(work.rate, work.rows, work.slope, k, wide)
+    # How fast each candidate's r falls.
+    multiply_rows(work.rate, work.rows, work.slope, k, wide)
     weight, slope, sign, ends = work.weight, work.slope, work.sign, work.ends
     for i in range(tall):
         x = -weight[i] / slope[i]
@@ -314,18 +315,18 @@ def _find_leave(work, k, wide, place, left):
 
 
 @_inlined
-def _compute_rates(rate, rows, slope, k, wide):
-    """How fast each candidate's r falls: the active rows of G times their slopes, four rows at a time."""
+def multiply_rows(total, rows, factors, k, wide):
+    """total = factors @ rows, of the first k rows and `wide` columns, four rows at a time."""
     for j in range(wide):
-        rate[j] = 0.0
+        total[j] = 0.0
     for i in range(0, k - 3, 4):
-        a, b, e, f = slope[i], slope[i + 1], slope[i + 2], slope[i + 3]
+        a, b, e, f = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
         for j in range(wide):
-            rate[j] += a * rows[i, j] + b * rows[i + 1, j] + e * rows[i + 2, j] + f * rows[i + 3, j]
+            total[j] += a * rows[i, j] + b * rows[i + 1, j] + e * rows[i + 2, j] + f * rows[i + 3, j]
     for i in range(k - k % 4, k):
-        a = slope[i]
+        a = factors[i]
         for j in range(wide):
-            rate[j] += a * rows[i, j]
+            total[j] += a * rows[i, j]
 
 
 @_inlined

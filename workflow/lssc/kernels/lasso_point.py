@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from lssc.kernels.compiled import FAST, helper
-from lssc.kernels.lasso_path import follow_path, round_up
-from lssc.kernels.vectors import PAD, dot, index_of_largest_magnitude32
+from lssc.kernels.lasso_path import follow_path, multiply_rows, round_up
+from lssc.kernels.vectors import PAD, dot, has_magnitude_above32, index_of_largest_magnitude32
 
 # Candidates per point that the threshold on |q_j| / max|q| aims at, and the largest threshold.
-TARGET_CANDIDATES, MAX_THRESHOLD = 48, 0.98
+TARGET_CANDIDATES, MAX_THRESHOLD = 40, 0.98
 # Violations of |r_j| <= mu, relative to mu: up to the first it is rounding; beyond the second a code counts as failed.
 ROUNDING, MAX_VIOLATION = 1e-9, 1e-6
 # Checks of one point.
@@ -71,7 +71,7 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
     for _ in range(MAX_CHECKS):
         is_stop, is_sound = level > mu, k >= 0
         if k >= 0:
-            worst, r = _find_violation(x, q, dictionary, own, top, level, is_stop, k, work)
+            worst, r = _find_violation(x, q, dictionary, own, top, level, is_stop, n, k, work)
             if worst < 0 and not is_stop:
                 is_sound, excess = _has_its_signs(work, k), 0.0
                 if is_sound or with_all:
@@ -191,7 +191,7 @@ def _append_candidate(landmark, dictionary, n, k, work):
 
 
 @_inlined
-def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
+def _find_violation(x, q, dictionary, own, top, level, is_stop, n, k, work):
     """The landmark whose |r_j| exceeds the level most, and its r_j; -1 if there is none.
 
     Single precision, which errs by at most `error`, selects the landmarks whose r_j is computed in double precision. At
@@ -202,11 +202,11 @@ def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
     for _ in range(1 if is_stop else MAX_REFINEMENTS):
         if not by_gram:
             _compute_remainder(x, dictionary, k, work)
-        if is_stop or not _refine(q, dictionary, level, k, work):
+        if is_stop or not _refine(q, dictionary, level, n, k, work):
             break
     error = _screen_by_gram(q, dictionary, top, k, work) if by_gram else _screen(len(q), dictionary, work)
-    if error >= level and not is_stop:
-        # lam is so large that single precision decides nothing: compute all in double precision.
+    if not (is_stop or error < 0.5 * level):
+        # lam is so large that single precision decides little: compute all in double precision.
         for j in range(len(q)):
             residual32[j] = _compute_residual(j, q, dictionary, k, work)
         error = 1e-6 * level
@@ -214,10 +214,9 @@ def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
         residual32[work.candidates[work.active[i]]] = 0.0
     if own >= 0:
         residual32[own] = 0.0
-    while not is_stop:
+    limit = np.float32(level * (1.0 - 2.0 * EPSILON32) - error)
+    while not is_stop and has_magnitude_above32(residual32, limit, len(q)):
         j = index_of_largest_magnitude32(residual32, len(q))
-        if abs(residual32[j]) <= level - error:
-            break
         r = _compute_residual(j, q, dictionary, k, work)
         if abs(r) > level * (1.0 + ROUNDING):
             return j, r
@@ -226,17 +225,16 @@ def _find_violation(x, q, dictionary, own, top, level, is_stop, k, work):
 
 
 @_inlined
-def _refine(q, dictionary, mu, k, work):
+def _refine(q, dictionary, mu, n, k, work):
     """Correct the coefficients if some r_j differs from mu sign_j by more than rounding. Returns whether one did."""
     off, u, by_gram = 0.0, work.column, len(dictionary.gram32) > 0
+    if by_gram:
+        # Gc of the candidates, with the ridge penalty.
+        multiply_rows(work.rate, work.rows, work.weight, k, round_up(n))
     for i in range(k):
-        place = work.active[i]
-        landmark = work.candidates[place]
+        landmark = work.candidates[work.active[i]]
         if by_gram:
-            # The inner products of G with the ridge penalty, close together in memory.
-            r = q[landmark]
-            for j in range(k):
-                r -= work.weight[j] * work.rows[j, place]
+            r = q[landmark] - work.rate[work.active[i]]
         else:
             r = dot(dictionary.atoms[landmark], work.remainder) - work.ridge[0] * work.weight[i]
         u[i] = r - mu * work.sign[i]

@@ -14,6 +14,8 @@ PAD = 16
 # The bits of a float without its sign. Nonnegative floats are ordered as their bits are, and extrema of integers
 # vectorise where those of floats do not.
 MAGNITUDE64, MAGNITUDE32 = np.int64(0x7FFFFFFFFFFFFFFF), np.int32(0x7FFFFFFF)
+# An index below this power of two fits into the last bits of a float, which change its value by less than 1e-12.
+MAX_KEYS = np.int64(1024)
 
 
 @_inlined
@@ -99,9 +101,26 @@ def index_of_largest_magnitude32(values, n):
 
 
 @_inlined
+def has_magnitude_above32(values, limit, n):
+    """Whether some |values_j|, j < n, exceeds the limit, a float32, or is not a number."""
+    above = np.int32(0)
+    for j in range(n):
+        above |= not abs(values[j]) <= limit
+    return above != 0
+
+
+@_inlined
 def index_of_smallest(values, n):
-    """The first j < n of smallest value; none may be negative."""
-    bits, best, j = values.view(np.int64), MAGNITUDE64, 0
+    """The first j < n of smallest value; none may be negative.
+
+    Of up to MAX_KEYS values, those that agree in all but the last bits count as equal: the index takes the place of
+    these bits, so that no search follows, whose end a processor cannot predict.
+    """
+    bits, best, j = values.view(np.int64), MAGNITUDE64, np.int64(0)
+    if n <= MAX_KEYS:
+        for i in range(n):
+            best = min(best, (bits[i] & -MAX_KEYS) | np.int64(i))
+        return best & (MAX_KEYS - 1)
     for i in range(n):
         best = min(best, bits[i])
     while bits[j] != best:
