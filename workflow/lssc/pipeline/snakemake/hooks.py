@@ -23,7 +23,7 @@ from lssc.pipeline.snakemake import patches
 from lssc.pipeline.snakemake.folders import claim_folders, end_processes, report_full_disk, slurm_queue
 from lssc.pipeline.snakemake.resources import Limits, expected_seconds, file_bytes, group_minutes
 from lssc.pipeline.store.files import write_text
-from lssc.pipeline.store.heads import is_made_by
+from lssc.pipeline.store.heads import is_made_by, touching
 from lssc.pipeline.store.locks import FOLDERS_VARIABLE, RUN_VARIABLE, allowed_to_write
 from lssc.pipeline.study.model import Study
 from lssc.pipeline.study.paths import LAST_CONFIG
@@ -48,6 +48,7 @@ def prepare(workflow: Any, study: Study) -> None:
 def start(workflow: Any, study: Study) -> None:
     """Patch Snakemake's scheduler and executor, and note what the display and the archive need."""
     patches.lift_rate_limit(workflow)
+    patches.touch_within(workflow, touching)
     if not workflow.local_exec:
         patches.prepare_submission(workflow, partial(_group_minutes, workflow, study))
         patches.report_group_errors(workflow)
