@@ -28,7 +28,7 @@ help:
 	@echo "make repeat ARCHIVE=FILE  verify an archive, run it again from its own source and lock, compare the scores;"
 	@echo "            this runs the code in the archive: checksums show damage, not who made it"
 	@echo "make lint   the checks that CI runs"
-	@echo "make bench  speed, accuracy and memory beside other libraries, in about 30 minutes, to docs/benchmarks.md"
+	@echo "make bench  speed, accuracy and memory beside other libraries, in about an hour, to docs/benchmarks.md"
 	@echo "make keep   after make paper: copy tables and figures to docs, then make docs; RESULTS=results/leaderboard after that"
 	@echo "make docs   write the tables of docs/results into the documents"
 	@echo "make docs-html  the site, without a network, to docs/_build/html: guide, API, gallery, results; in about a minute"
