@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lssc.data.datasets.synthetic import synthetic
-from lssc.kernels import lasso, lasso_path
+from lssc.kernels import lasso, lasso_arrays
 from lssc.kernels.lasso import compute_lasso_codes
 from lssc.linalg.scaling import unit_rows
 from lssc.parts.coders.lasso_spams import solve_by_spams
@@ -38,8 +38,8 @@ def off_by(X, L, codes, lam):
 def regime(request, monkeypatch):
     """The source of inner products, which normally depends on m and D."""
     few_dimensions, few_landmarks = {"gram": (32, 2048), "no gram": (32, 0), "many dimensions": (0, 0)}[request.param]
-    monkeypatch.setattr(lasso_path, "MAX_DIMENSIONS_BY_COORDINATES", few_dimensions)
-    monkeypatch.setattr(lasso_path, "MAX_LANDMARKS_BY_GRAM", few_landmarks)
+    monkeypatch.setattr(lasso_arrays, "MAX_DIMENSIONS_BY_COORDINATES", few_dimensions)
+    monkeypatch.setattr(lasso_arrays, "MAX_LANDMARKS_BY_GRAM", few_landmarks)
     return request.param
 
 
@@ -121,9 +121,38 @@ def test_codes_are_optimal_for_degenerate_landmarks(D, m, seed, lam, grid):
 
 
 def test_regimes_differ_in_their_gram_matrices(regime):
-    dictionary = lasso_path.make_dictionary(np.eye(4))
+    dictionary = lasso_arrays.make_dictionary(np.eye(4))
     assert (len(dictionary.gram) > 0) == (regime != "no gram")
     assert (len(dictionary.gram32) > 0) == (regime == "many dimensions")
+
+
+@pytest.mark.parametrize("lam", [4.0, 60.0, 2000.0])
+@pytest.mark.parametrize("rank", [8, 60])
+def test_paths_in_single_precision_give_the_codes_of_double_precision(lam, rank, monkeypatch):
+    """Short and long paths, and landmarks that depend on each other."""
+    rng = np.random.default_rng(rank)
+    X = unit_rows(rng.standard_normal((400, rank)) @ rng.standard_normal((rank, 60)))
+    own = np.where(np.arange(400) < 90, np.arange(400), -1)
+    single, unsolved = compute_lasso_codes(X, X[:90], own, lam)
+    monkeypatch.setattr(lasso, "LEAST32", np.inf)
+    double, _ = compute_lasso_codes(X, X[:90], own, lam)
+    assert unsolved == 0
+    np.testing.assert_allclose(single.toarray(), double.toarray(), atol=1e-7)
+
+
+@pytest.mark.parametrize("D", [10, 50])
+@pytest.mark.parametrize("scale", [1e-60, 1e-22, 1e-12, 1e-6, 1e6, 1e12, 1e22, 1e60])
+def test_codes_scale_or_count_as_failed(scale, D):
+    """A point and landmarks times s have the same code with lam over s squared; a point alone times s, s times it."""
+    rng = np.random.default_rng(3)
+    X = unit_rows(rng.standard_normal((60, D)))
+    codes = codes_of(X, X[:30], 5.0).toarray()
+    both, failed = compute_lasso_codes(scale * X, scale * X[:30], NOBODY[:60], 5.0 / scale**2)
+    assert failed == (60 if abs(np.log10(scale)) > 18 else 0)
+    alone, alone_failed = compute_lasso_codes(scale * X, X[:30], NOBODY[:60], 5.0 / scale)
+    assert alone_failed == (60 if abs(np.log10(scale)) > 30 else 0)
+    for found, factor, n_failed in ((both, 1.0, failed), (alone, scale, alone_failed)):
+        np.testing.assert_allclose(found.toarray() / factor, 0.0 if n_failed else codes, atol=1e-9)
 
 
 def test_codes_in_many_dimensions_agree_with_spams():
@@ -131,7 +160,7 @@ def test_codes_in_many_dimensions_agree_with_spams():
     rng = np.random.default_rng(5)
     X = unit_rows(rng.standard_normal((300, 6)) @ rng.standard_normal((6, 120)) + rng.standard_normal((300, 120)))
     codes = codes_of(X, X[:150], 60.0, np.where(NOBODY < 0, np.arange(10_000), 0).clip(max=149)).toarray()
-    assert (codes != 0).sum(axis=1).max() > 3 * lasso_path.PAD
+    assert (codes != 0).sum(axis=1).max() > 3 * lasso_arrays.PAD
     for point in (0, 7, 200):
         rest = np.delete(np.arange(150), min(point, 149))
         alone = solve_by_spams(X[[point]], np.asfortranarray(X[rest].T), 60.0).toarray()[0]

@@ -24,7 +24,7 @@ from lssc.kernels.codes import keep_largest
 from lssc.kernels.compiled import kernel
 from lssc.kernels.elastic_net_point import ROUNDING, descend, solve
 from lssc.kernels.lasso import Penalty, compute_penalised_codes
-from lssc.kernels.lasso_path import MAX_DIMENSIONS_BY_COORDINATES, MAX_LANDMARKS_BY_GRAM
+from lssc.kernels.lasso_arrays import MAX_DIMENSIONS_BY_COORDINATES, MAX_LANDMARKS_BY_GRAM
 from lssc.types import Array, IndexArray
 
 # Points in a block.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lssc.kernels.compiled import FAST, helper, kernel
-from lssc.kernels.lasso_path import MAX_DIMENSIONS_BY_COORDINATES, Dictionary, make_lasso_workspace
+from lssc.kernels.lasso_arrays import MAX_DIMENSIONS_BY_COORDINATES, Dictionary, make_lasso_workspace
 from lssc.kernels.lasso_point import choose_candidates, solve_point, update_threshold
 from lssc.kernels.vectors import dot, index_of_largest, largest_magnitude
 from lssc.types import Array, IndexArray
@@ -40,13 +40,9 @@ def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexAr
 def empty_dictionary(m: int, D: int, longest: float) -> Dictionary:
     """Room for m points of D coordinates, none longer than `longest`, which `add_exemplar` adds one by one."""
     few = D <= MAX_DIMENSIONS_BY_COORDINATES
-    return Dictionary(
-        np.zeros((m, D)),
-        np.zeros((D, m) if few else (0, 0), dtype=np.float32),
-        np.zeros((m, m)),
-        np.zeros((0, 0) if few else (m, m), dtype=np.float32),
-        longest,
-    )
+    columns32 = np.zeros((D, m) if few else (0, 0), dtype=np.float32)
+    gram, gram32 = np.zeros((m, m)), np.zeros((0, 0) if few else (m, m), dtype=np.float32)
+    return Dictionary(np.zeros((m, D)), columns32, gram, gram32, gram, longest)
 
 
 @kernel(fastmath=FAST, _nrt=False)
@@ -80,10 +76,10 @@ def _compute_cost(x, square, q, dictionary, lam, threshold, work):
     if top > mu:
         n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)
         threshold = update_threshold(threshold, n_candidates)
-        k, _ = solve_point(x, q, dictionary, -1, top, mu, n_candidates, work)
+        k, _ = solve_point(x, q, q, 0.0, dictionary, -1, top, mu, n_candidates, work)
         for i in range(k):
             total += abs(work.weight[i])
-            fitted += work.weight[i] * q[work.candidates[work.active[i]]]
+            fitted += work.weight[i] * q[work.active[i]]
     # At the minimum c'(q - Gc) = |c|_1 / lam, which eliminates Gc from the cost.
     return 0.5 * total + 0.5 * lam * (square - fitted), threshold
 

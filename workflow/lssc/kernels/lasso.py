@@ -3,6 +3,9 @@
 For a point x and landmarks L (rows), with G = L L' and q = L x, the code minimises |c|_1 + lam/2 |x - L'c|^2. The
 correlations q of a block of points are one matrix product; each point is then solved by `lasso_point`. The elastic net
 adds a ridge penalty.
+
+In many dimensions paths are followed in single precision, and q is computed in single precision if the paths are short;
+a point that is not solved so is solved again in double precision. In few dimensions all is in double precision.
 """
 
 from __future__ import annotations
@@ -16,27 +19,35 @@ from scipy import sparse
 
 from lssc.errors import InputError
 from lssc.kernels.compiled import FAST, helper, kernel
-from lssc.kernels.lasso_path import aligned_zeros, make_dictionary, make_lasso_workspace
+from lssc.kernels.lasso_arrays import aligned_zeros, make_dictionary, make_lasso_workspace
 from lssc.kernels.lasso_point import (
+    EPSILON32,
+    FALL_WITHOUT_STOP,
     MAX_THRESHOLD,
     TARGET_CANDIDATES,
     choose_candidates,
     solve_point,
     update_threshold,
 )
-from lssc.kernels.vectors import largest_magnitude
+from lssc.kernels.vectors import dot, index_of_largest_magnitude32, largest_magnitude, norm
 from lssc.types import Array, IndexArray, Rows
 
 # Inner products up to this size stay finite in single precision, however rounded. The kernel crashes on infinity.
 MAX_PRODUCT32 = 1e38
+# Lengths of landmarks, and largest correlations, for paths in single precision; it neither over- nor underflows there.
+LEAST32, MOST32 = 1e-8, 1e8
+# The same for paths in double precision, whose checks are in single precision; beyond, a code counts as failed.
+LEAST, MOST = 1e-18, 1e19
 # Points, and numbers (256 MB), read at a time.
 POINTS_PER_READ, NUMBERS_PER_READ = 1 << 16, 1 << 25
-# Correlations in a block, which stay in the cache, and points in a block at least.
-CORRELATIONS_PER_BLOCK, MIN_POINTS_PER_BLOCK = 1 << 16, 256
+# Correlations, or coordinates, in a block, which stay in the cache, and points in a block at least.
+NUMBERS_PER_BLOCK, MIN_POINTS_PER_BLOCK = 1 << 16, 256
 # Points sampled to set the first candidate threshold.
 SAMPLED_POINTS = 16
 # Most landmarks in a code with a ridge penalty.
 MAX_ACTIVE = 1024
+
+_inlined = helper(fastmath=FAST, forceinline=True, _nrt=False)
 
 
 class Penalty(NamedTuple):
@@ -52,7 +63,8 @@ def compute_lasso_codes(
 ) -> tuple[sparse.csr_matrix, int]:
     """Codes (n x m) of the rows of X (n x D) by the rows of `landmarks` (m x D), and how many are not optimal.
 
-    own[i] >= 0 is a landmark that point i must not use. With `single`, correlations are computed in single precision.
+    own[i] >= 0 is a landmark that point i must not use. With `single`, correlations in few dimensions are computed in
+    single precision as well, and codes are less exact.
     """
     return compute_penalised_codes(X, landmarks, own, Penalty(1 / lam), single=single, threads=threads)
 
@@ -74,8 +86,8 @@ def compute_penalised_codes(
             if single:
                 _require_products32(points)
             blocks = [slice(i, i + coder.size) for i in range(0, len(points), coder.size)]
-            threshold = coder.first_threshold(points)
-            jobs = [(points[block], own[start:][block], counts[start + 1 :][block], threshold) for block in blocks]
+            plan = coder.plan(points)
+            jobs = [(points[block], own[start:][block], counts[start + 1 :][block], *plan) for block in blocks]
             results = list((pool.map if threads > 1 else map)(coder.code, *zip(*jobs, strict=True)))
             parts.append((np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])))
             n_unsolved += sum(r[2] for r in results)
@@ -107,33 +119,65 @@ class _BlockCoder:
     def __init__(self, landmarks: Array, penalty: Penalty, single: bool) -> None:
         self.m, self.D = landmarks.shape
         self.most = 1 + min(MAX_ACTIVE if penalty.ridge else self.D, self.m)
-        self.penalty, self.size = penalty, max(MIN_POINTS_PER_BLOCK, CORRELATIONS_PER_BLOCK // self.m)
+        self.penalty, self.size = penalty, max(MIN_POINTS_PER_BLOCK, NUMBERS_PER_BLOCK // max(self.m, self.D))
         self.dictionary = make_dictionary(landmarks)
-        self.columns = np.ascontiguousarray(landmarks.T, dtype=np.float32 if single else np.float64)
+        self.dictionary32 = self.dictionary._replace(path_gram=self.dictionary.gram32)
         self.single, self.scratch = single, threading.local()
+        self.by_single_paths = len(self.dictionary.gram32) > 0 and LEAST32 < self.dictionary.longest < MOST32
+        self.columns = np.ascontiguousarray(landmarks.T)
+        self.columns32 = self.columns.astype(np.float32) if single or self.by_single_paths else None
 
-    def first_threshold(self, X: Array) -> float:
-        """The share of a point's largest correlation from which on a landmark is a candidate, by a sample of X."""
+    def plan(self, X: Array) -> tuple[float, bool]:
+        """How to code the points X, by a sample of them.
+
+        The share of a point's largest correlation from which on a landmark is a candidate, and whether correlations are
+        computed in double precision: if paths are long, codes have so many landmarks that this costs less than to
+        correct those of single precision.
+        """
         sample = np.abs(X[:: len(X) // SAMPLED_POINTS + 1] @ self.columns)
         place = max(0, self.m - TARGET_CANDIDATES)
         sample.partition((place, self.m - 1), axis=1)
-        return min(MAX_THRESHOLD, float(sample[:, place].sum() / max(sample[:, -1].sum(), 1e-300)))
+        top, nearest = sample[:, -1].sum(), sample[:, place].sum()
+        is_long = top > FALL_WITHOUT_STOP * self.penalty.mu * len(sample)
+        return min(MAX_THRESHOLD, float(nearest / max(top, 1e-300))), bool(is_long or self.penalty.share > 0)
 
-    def code(self, X: Array, own: IndexArray, counts: IndexArray, threshold: float) -> tuple[IndexArray, Array, int]:
+    def code(
+        self, X: Array, own: IndexArray, counts: IndexArray, threshold: float, exact: bool
+    ) -> tuple[IndexArray, Array, int]:
         """Landmarks and coefficients of these points, point by point, and how many are not optimal; sets `counts`."""
         if not hasattr(self.scratch, "work"):
-            self.scratch.work = make_lasso_workspace(self.m, self.D, self.most)
-            self.scratch.Q = aligned_zeros(self.size, self.m)
-            # np.empty: untouched pages cost no memory.
-            self.scratch.code = np.empty(self.size * self.most, dtype=np.int32), np.empty(self.size * self.most)
-        Q, (indices, values) = self.scratch.Q[: len(X)], self.scratch.code
-        if self.single:
-            Q[:] = X.astype(np.float32) @ self.columns
-        else:
+            self._make_scratch()
+        scratch = self.scratch
+        Q, Q32, indices, values = scratch.Q[: len(X)], scratch.Q32[: len(X)], *scratch.code
+        if exact or not (self.single or self.by_single_paths):
             np.matmul(X, self.columns, out=Q)
-        dictionary, work = self.dictionary, self.scratch.work
-        used, failed = _code_block(X, Q, own, self.penalty, threshold, dictionary, work, counts, indices, values)
+        with np.errstate(over="ignore", invalid="ignore"):  # the kernel solves such points in double precision
+            if self.by_single_paths and exact:
+                Q32[:] = Q
+            elif self.by_single_paths:
+                scratch.X32[: len(X)] = X
+                np.matmul(scratch.X32[: len(X)], self.columns32, out=Q32)
+            elif self.single:
+                Q[:] = X.astype(np.float32) @ self.columns32
+        how = own, self.penalty, threshold, self.dictionary, scratch.work
+        if self.by_single_paths:
+            exact_Q = Q if exact else np.empty((len(X), 0))
+            how32 = self.dictionary32, scratch.work32, scratch.spare
+            used, failed = _code_block_by_single_paths(X, Q32, exact_Q, *how, *how32, counts, indices, values)
+        else:
+            used, failed = _code_block(X, Q, *how, counts, indices, values)
         return indices[:used].copy(), values[:used].copy(), failed
+
+    def _make_scratch(self) -> None:
+        """Arrays of this thread. Pages of zeros that nobody touches take no memory."""
+        scratch, n = self.scratch, self.size if self.by_single_paths else 0
+        scratch.Q, scratch.Q32 = aligned_zeros(self.size, self.m), aligned_zeros(n, self.m, dtype=np.float32)
+        scratch.X32 = aligned_zeros(n, self.D, dtype=np.float32)
+        scratch.code = np.empty(self.size * self.most, dtype=np.int32), np.empty(self.size * self.most)
+        scratch.spare = np.empty(self.m)
+        if self.by_single_paths:
+            scratch.work32 = make_lasso_workspace(self.m, self.D, self.most, np.float32)
+        scratch.work = make_lasso_workspace(self.m, self.D, self.most)
 
 
 @kernel(fastmath=FAST, _nrt=False)
@@ -141,34 +185,76 @@ def _code_block(X, Q, own, penalty, threshold, dictionary, work, counts, indices
     """Code the points X with correlations Q one by one. Returns the numbers of coefficients and of failures."""
     used, failed = 0, 0
     for point in range(len(Q)):
-        q = Q[point]
-        if own[point] >= 0:
-            q[own[point]] = 0.0
-        top = largest_magnitude(q, len(q), work.cell)
-        mu = penalty.share * top if penalty.share > 0.0 else penalty.mu
-        work.ridge[0] = penalty.ridge * mu
-        k = 0
-        if top > mu:
-            n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)
-            threshold = update_threshold(threshold, n_candidates)
-            k, solved = solve_point(X[point], q, dictionary, own[point], top, mu, n_candidates, work)
-            failed += not solved
+        k, solved, threshold = _code_point(X[point], Q[point], own[point], penalty, threshold, dictionary, work)
+        failed += not solved
         counts[point] = k
-        _sort_active(work, k)
-        for i in range(k):
-            indices[used + i] = work.candidates[work.active[i]]
-            values[used + i] = work.weight[i]
-        used += k
+        used = _write(work, k, indices, values, used)
     return used, failed
 
 
-@helper(fastmath=FAST, forceinline=True, _nrt=False)
-def _sort_active(work, k):
-    """Sort the active landmarks, with their coefficients, by landmark."""
+@kernel(fastmath=FAST, _nrt=False)
+def _code_block_by_single_paths(
+    X, Q, exact_Q, own, penalty, threshold, dictionary, work, dictionary32, work32, spare, counts, indices, values
+):
+    """The same with Q in single precision; exact_Q is Q in double precision, or without columns."""
+    used, failed = 0, 0
+    for point in range(len(Q)):
+        x, q, exact_q = X[point], Q[point], exact_Q[point]
+        if own[point] >= 0:
+            q[own[point]] = 0.0
+            exact_q[own[point] : own[point] + 1] = 0.0
+        if len(exact_q) > 0:
+            top, error = largest_magnitude(exact_q, len(exact_q), work.cell), 0.0
+        else:
+            top = np.float64(abs(q[index_of_largest_magnitude32(q, len(q))]))
+            # Rounding, and numbers too small for single precision.
+            error = (len(x) + 2) * EPSILON32 * norm(x) * dictionary.longest + LEAST**2
+        mu = penalty.share * top if penalty.share > 0.0 else penalty.mu
+        work32.ridge[0] = penalty.ridge * mu
+        k, solved = 0, top + error <= mu
+        if LEAST32 < top < MOST32 and mu < top - error:
+            n = choose_candidates(q, np.float32(max(threshold * top, mu)), dictionary32, work32)
+            threshold = update_threshold(threshold, n)
+            k, solved = solve_point(x, q, exact_q, error, dictionary32, own[point], top, mu, n, work32)
+        if solved:
+            used = _write(work32, k, indices, values, used)
+        else:
+            for j in range(len(q)):
+                spare[j] = dot(dictionary.atoms[j], x)
+            k, solved, _ = _code_point(x, spare, own[point], penalty, threshold, dictionary, work)
+            failed += not solved
+            used = _write(work, k, indices, values, used)
+        counts[point] = k
+    return used, failed
+
+
+@_inlined
+def _code_point(x, q, own, penalty, threshold, dictionary, work):
+    """Code a point in double precision. Returns the number of coefficients, if optimal, and the next threshold."""
+    if own >= 0:
+        q[own] = 0.0
+    top = largest_magnitude(q, len(q), work.cell)
+    mu = penalty.share * top if penalty.share > 0.0 else penalty.mu
+    work.ridge[0] = penalty.ridge * mu
+    if top <= mu:
+        return np.int64(0), True, threshold
+    if not (LEAST < dictionary.longest < MOST and LEAST**2 < top < MOST**2):
+        return np.int64(0), False, threshold
+    n = choose_candidates(q, max(threshold * top, mu), dictionary, work)
+    k, solved = solve_point(x, q, q, 0.0, dictionary, own, top, mu, n, work)
+    return k, solved, update_threshold(threshold, n)
+
+
+@_inlined
+def _write(work, k, indices, values, used):
+    """Sort the code by landmark and write it to place `used`. Returns the next place."""
     for i in range(1, k):
         a, w = work.active[i], work.weight[i]
         j = i
-        while j > 0 and work.candidates[work.active[j - 1]] > work.candidates[a]:
+        while j > 0 and work.active[j - 1] > a:
             work.active[j], work.weight[j] = work.active[j - 1], work.weight[j - 1]
             j -= 1
         work.active[j], work.weight[j] = a, w
+    for i in range(k):
+        indices[used + i], values[used + i] = work.active[i], work.weight[i]
+    return used + k

@@ -5,110 +5,23 @@ coefficients on straight lines until one reaches zero (it leaves) or another |r_
 solution in which one candidate, the lead, violates |r_j| <= mu, only the lead's level falls and mu stays. If a
 candidate that joins then depends on the active landmarks, it takes the place of one of them.
 
-Arrays over candidates and over active landmarks are filled up with zeros to multiples of PAD. Inner products of
-landmarks are looked up in G, m x m, or computed from coordinates if G is left out. A ridge penalty is a number added to
-the diagonal of G.
+A landmark is either a candidate or active. Arrays over both are used in whole multiples of PAD; candidates beyond the
+last are marked as not free. Inner products of landmarks are looked up in G, m x m, or computed from coordinates if G is
+left out. A ridge penalty is a number added to the diagonal of G. The arrays may be in single precision, except for the
+coefficients.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from lssc.kernels.compiled import FAST, helper
-from lssc.kernels.vectors import PAD, index_of_largest_magnitude, index_of_smallest
-from lssc.types import Array
+from lssc.kernels.compiled import FAST, disjoint, helper
+from lssc.kernels.vectors import PAD, dot, index_of_largest_magnitude, index_of_smallest
 
-# Problems in more dimensions than this check residuals through G, those in fewer through coordinates.
-MAX_DIMENSIONS_BY_COORDINATES = 32
-# Up to this many landmarks G is formed even in few dimensions.
-MAX_LANDMARKS_BY_GRAM = 2048
-# Bytes of a cache line, at which arrays begin.
-CACHE_LINE_BYTES = 64
-# A landmark is dependent, and refused, if less than this share of its square lies outside the span of the active ones.
-MIN_INDEPENDENT_SHARE = 1e-10
 # Joins and leaves of one path.
 MAX_STEPS = 100_000
-# A step longer than any that occurs; a finite number, as fast arithmetic may assume that there is no infinity.
-NEVER = 1e300
-
 # No reference counts (_nrt): nothing here owns an array, and each count costs a locked instruction.
 _called, _inlined = (helper(fastmath=FAST, forceinline=inline, _nrt=False) for inline in (False, True))
-
-
-class Dictionary(NamedTuple):
-    """The landmarks: L, L' in single precision, L L' in both precisions, largest norm. Unused arrays are empty."""
-
-    atoms: np.ndarray
-    columns32: np.ndarray
-    gram: np.ndarray
-    gram32: np.ndarray
-    longest: float
-
-
-class LassoWorkspace(NamedTuple):
-    """Arrays of the point that is being solved."""
-
-    # By candidate: landmark, r, how fast r falls, step at which it joins, whether it may join.
-    candidates: np.ndarray
-    r: np.ndarray
-    rate: np.ndarray
-    when: np.ndarray
-    free: np.ndarray
-    # Rows of G of the active landmarks, and coordinates, by candidate.
-    rows: np.ndarray
-    coordinates: np.ndarray
-    # By active landmark: candidate, sign, coefficient and its slope, a vector to work in, step at which it leaves.
-    active: np.ndarray
-    sign: np.ndarray
-    weight: np.ndarray
-    slope: np.ndarray
-    column: np.ndarray
-    ends: np.ndarray
-    # Inverse of the Gram matrix of the active landmarks.
-    inverse: np.ndarray
-    # r by landmark in single precision, x - L'c, two floats to work in, and the ridge penalty.
-    residual32: np.ndarray
-    remainder: np.ndarray
-    cell: np.ndarray
-    ridge: np.ndarray
-
-
-def make_dictionary(landmarks: Array) -> Dictionary:
-    """What the solver needs of the landmarks (rows)."""
-    few, empty = landmarks.shape[1] <= MAX_DIMENSIONS_BY_COORDINATES, np.empty((0, 0))
-    gram = empty if few and len(landmarks) > MAX_LANDMARKS_BY_GRAM else landmarks @ landmarks.T
-    columns32 = np.ascontiguousarray(landmarks.T if few else empty, dtype=np.float32)
-    gram32 = (empty if few else gram).astype(np.float32)
-    longest = float(np.sqrt((landmarks**2).sum(axis=1).max(initial=0)))
-    return Dictionary(np.ascontiguousarray(landmarks), columns32, gram, gram32, longest)
-
-
-def make_lasso_workspace(m: int, D: int, most: int = 0) -> LassoWorkspace:
-    """Arrays for points of D dimensions and m landmarks, fewer than `most` of them active: at most min(D, m) if 0."""
-    most = most or min(D, m) + 1
-    wide, tall = (m + 2 * PAD - 1) // PAD * PAD, (most + PAD - 1) // PAD * PAD
-    by_coordinates = m > MAX_LANDMARKS_BY_GRAM and D <= MAX_DIMENSIONS_BY_COORDINATES
-    return LassoWorkspace(
-        *(aligned_zeros(wide, dtype=np.uint32), *(aligned_zeros(wide) for _ in range(4))),
-        *(_spread_rows(most, wide), _spread_rows(D if by_coordinates else 0, wide)),
-        *(aligned_zeros(tall, dtype=np.uint32), *(aligned_zeros(tall) for _ in range(5)), _spread_rows(tall, tall)),
-        *(aligned_zeros(m, dtype=np.float32), aligned_zeros(D), aligned_zeros(2), aligned_zeros(1)),
-    )
-
-
-def aligned_zeros(*shape: int, dtype: Any = np.float64) -> Any:
-    """Zeros that begin at a cache line: vectors that cross one take longer."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.zeros(size + CACHE_LINE_BYTES, dtype=np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE_BYTES
-    return memory[start : start + size].view(dtype).reshape(shape)
-
-
-def _spread_rows(n: int, length: int) -> Any:
-    """Zeros in n rows, an odd multiple of PAD long: rows a power of two apart displace each other in the cache."""
-    return aligned_zeros(n, (length // PAD | 1) * PAD)
 
 
 @_inlined
@@ -119,65 +32,117 @@ def round_up(n):
 
 @_called
 def follow_path(dictionary, work, n, k, level, mu, lead, excess):
-    """Follow the path of n candidates, k of them active, from `level` to mu, or lower the lead's level by `excess`.
+    """Follow the path of n candidates and k active landmarks from `level` to mu, or lower the lead's by `excess`.
 
-    Returns the number of active landmarks at the end; -1 if there is no room for the lead, or no end.
+    Returns both numbers at the end; the second is -1 if there is no room for the lead, or no end.
     """
-    falls, left, wide = 0.0 if lead >= 0 else 1.0, excess if lead >= 0 else level - mu, round_up(n)
+    real, is_lead = work.r.dtype.type, lead >= 0
+    falls, left, level = real(0.0 if is_lead else 1.0), real(excess if is_lead else level - mu), real(level)
     # np.int64: Numba would compile `_find_join` once more for a literal.
-    join, place, resting, side, n_exchanges = lead, np.int64(-1), np.int64(-1), 0.0, 0
-    if lead < 0 and k == 0:
-        join = index_of_largest_magnitude(work.r, wide)
-    elif lead < 0:
-        _compute_slopes(work, k)
+    place, resting, side, n_exchanges = np.int64(-1), np.int64(-1), real(0.0), 0
+    join = lead if is_lead else _start(work, n, k)
     for _ in range(MAX_STEPS):
         if join >= 0:
-            _read_gram_row(dictionary, work, n, wide, k, join)
-            if _join(work, k, join):
-                if join == lead:
+            if _join(dictionary, work, n, k, join):
+                if is_lead:
                     place = k
-                k += 1
-            elif join == lead or (lead >= 0 and k + 1 == len(work.rows) and n_exchanges < len(work.rows)):
+                n, k = n - 1, k + 1
+            elif is_lead or (lead >= 0 and k + 1 == len(work.rows) and n_exchanges < len(work.rows)):
                 n_exchanges += 1
-                leave, is_sound = _exchange(dictionary, work, n, wide, k, join, place)
-                if not is_sound or (leave < 0 and join == lead):
-                    return -1
+                leave, is_sound = _exchange(dictionary, work, n, k, join, place, level)
+                if not is_sound or (leave < 0 and is_lead):
+                    return n, np.int64(-1)
                 if leave >= 0:
-                    resting, side = np.int64(work.cell[0]), work.cell[1]
-                    place = k - 1 if join == lead else leave if place == k - 1 else place
+                    resting, side = join, real(work.cell[0])
+                    place = k - 1 if is_lead else leave if place == k - 1 else place
+            is_lead = False
+        # At least one place, which is not free, for the search.
+        wide = round_up(max(n, 1))
         leave, step = _find_leave(work, k, wide, place, left)
         join, step = _find_join(work, wide, level, falls, resting, side, step)
         _advance(work, step, round_up(k), wide)
         level, left, resting = level - falls * step, left - step, np.int64(-1)
         if join < 0:
             if leave < 0:
-                return k
-            resting, side = work.active[leave], work.sign[leave]
-            k = _leave(work, wide, k, leave)
+                return n, k
+            resting, side = n, work.sign[leave]
+            _leave(dictionary, work, n, k, leave, level)
+            n, k = n + 1, k - 1
             if place == k:
                 place = leave
-    return -1
+    return n, np.int64(-1)
 
 
 @_inlined
-def _compute_slopes(work, k):
-    """slope = inverse @ sign."""
+def _start(work, n, k):
+    """The candidate that joins first, if no landmark is active; otherwise -1, and slope = inverse @ sign."""
+    if k == 0:
+        return np.int64(index_of_largest_magnitude(work.r, round_up(n)))
     multiply_rows(work.slope, work.inverse, work.sign, k, round_up(k))
+    return np.int64(-1)
 
 
 @_inlined
-def _read_gram_row(dictionary, work, n, wide, k, join):
-    """Set row k to the inner products of a candidate with all candidates."""
-    row, j = work.rows[k], work.candidates[join]
-    if len(dictionary.gram) > 0:
-        gram = dictionary.gram[j]
+def append_candidate(dictionary, work, n, k, landmark, r, mark):
+    """Make a landmark the last of n + 1 candidates, with this r and this mark."""
+    if n % PAD == 0:
+        clear_candidates(work, n, n + PAD)
+    work.candidates[n], work.r[n], work.free[n] = landmark, r, mark
+    for d in range(len(work.coordinates)):
+        work.coordinates[d, n] = dictionary.atoms[landmark, d]
+    for i in range(k):
+        work.rows[i, n] = _inner_product(dictionary, work.active[i], landmark)
+
+
+@_inlined
+def clear_candidates(work, n, wide):
+    """Clear places n to wide - 1 of the candidates."""
+    for j in range(n, wide):
+        work.r[j], work.free[j] = 0.0, 0.0
+
+
+@_inlined
+def _remove_candidate(work, n, k, place):
+    """Remove one of n candidates; the last one takes its place."""
+    last = n - 1
+    work.candidates[place], work.r[place], work.free[place] = work.candidates[last], work.r[last], work.free[last]
+    for d in range(len(work.coordinates)):
+        work.coordinates[d, place] = work.coordinates[d, last]
+    for i in range(k):
+        work.rows[i, place] = work.rows[i, last]
+    clear_candidates(work, last, n)
+
+
+@_inlined
+def _inner_product(dictionary, a, b):
+    """The inner product of two landmarks."""
+    if len(dictionary.path_gram) > 0:
+        return dictionary.path_gram[a, b]
+    return dictionary.path_gram.dtype.type(dot(dictionary.atoms[a], dictionary.atoms[b]))
+
+
+@_inlined
+def _read_products(dictionary, work, k, landmark):
+    """Set the inner products of a landmark with the active ones."""
+    if len(dictionary.path_gram) > 0:
+        gram = dictionary.path_gram[landmark]
+        for i in range(k):
+            work.products[i] = gram[work.active[i]]
+    else:
+        for i in range(k):
+            work.products[i] = dot(dictionary.atoms[work.active[i]], dictionary.atoms[landmark])
+
+
+@_inlined
+def _read_gram_row(dictionary, work, n, k, landmark):
+    """Set row k to the inner products of a landmark with all candidates."""
+    row = work.rows[k]
+    if len(dictionary.path_gram) > 0:
+        gram = dictionary.path_gram[landmark]
         for i in range(n):
             row[i] = gram[work.candidates[i]]
-        for i in range(n, wide):
-            row[i] = 0.0
-        row[join] += work.ridge[0]
         return
-    atom, coordinates = dictionary.atoms[j], work.coordinates
+    atom, coordinates, wide = dictionary.atoms[landmark], work.coordinates, round_up(n)
     D = len(atom)
     for i in range(wide):
         row[i] = 0.0
@@ -189,42 +154,35 @@ def _read_gram_row(dictionary, work, n, wide, k, join):
     for d in range(D - D % 4, D):
         for i in range(wide):
             row[i] += atom[d] * coordinates[d, i]
-    row[join] += work.ridge[0]
 
 
 @_inlined
-def _join(work, k, join):
+def _join(dictionary, work, n, k, join):
     """Make a candidate active: add a row and a column to the inverse. False if it depends on the active ones."""
-    row, u, inverse, tall = work.rows[k], work.column, work.inverse, round_up(k + 1)
+    real, landmark, products, u = work.r.dtype.type, work.candidates[join], work.products, work.column
     if k % PAD == 0:
-        _clear_active(work, k, tall)
-    for i in range(tall):
-        u[i] = 0.0
-    for i in range(0, k - 3, 4):
-        a, b = row[work.active[i]], row[work.active[i + 1]]
-        e, f = row[work.active[i + 2]], row[work.active[i + 3]]
-        for j in range(tall):
-            u[j] += a * inverse[i, j] + b * inverse[i + 1, j] + e * inverse[i + 2, j] + f * inverse[i + 3, j]
-    for i in range(k - k % 4, k):
-        f = row[work.active[i]]
-        for j in range(tall):
-            u[j] += f * inverse[i, j]
-    outside, along = row[join], 0.0
+        _clear_active(work, k, round_up(k + 1))
+    _read_products(dictionary, work, k, landmark)
+    multiply_rows(u, work.inverse, products, k, round_up(k + 1))
+    square = _inner_product(dictionary, landmark, landmark) + real(work.ridge[0])
+    outside, along = square, real(0.0)
     for i in range(k):
-        outside -= u[i] * row[work.active[i]]
+        outside -= u[i] * products[i]
         along += u[i] * work.sign[i]
     work.free[join] = 0.0
     # Without a ridge, more landmarks than dimensions are dependent: the last row is there for the test only.
-    if outside <= MIN_INDEPENDENT_SHARE * row[join] or k + 1 == len(work.rows):
+    if outside <= work.limits[1] * square or k + 1 == len(work.rows):
         return False
-    _extend_inverse(work, k, tall, 1.0 / outside)
-    work.active[k] = join
+    pivot = real(1.0) / outside
+    work.active[k], work.weight[k], work.slope[k] = landmark, 0.0, 0.0
     work.sign[k] = 1.0 if work.r[join] > 0 else -1.0
-    work.weight[k] = work.slope[k] = 0.0
+    _extend_inverse(work, k, round_up(k + 1), pivot)
     # Update slope = inverse @ sign without a product.
-    slope = (work.sign[k] - along) * (1.0 / outside)
-    for i in range(tall):
+    slope = (work.sign[k] - along) * pivot
+    for i in range(round_up(k + 1)):
         work.slope[i] -= slope * u[i]
+    _read_gram_row(dictionary, work, n, k, landmark)
+    _remove_candidate(work, n, k + 1, join)
     return True
 
 
@@ -234,7 +192,7 @@ def _find_exchange(work, k, join):
 
     Their coefficients then change by -u, u = work.column of `_join`, and no r_j changes.
     """
-    side, tall = 1.0 if work.r[join] > 0 else -1.0, round_up(k)
+    side, tall, never = 1.0 if work.r[join] > 0 else -1.0, round_up(k), work.limits[0]
     # A ridge penalty makes every landmark independent: there is no room for more.
     if work.ridge[0] > 0.0:
         return np.int64(-1)
@@ -242,30 +200,29 @@ def _find_exchange(work, k, join):
         slope = -side * work.column[i]
         x = -work.weight[i] / slope
         x = x if x > 0.0 else 0.0
-        work.ends[i] = x if work.sign[i] * slope < 0.0 else NEVER
+        work.ends[i] = x if work.sign[i] * slope < 0.0 else never
     leave = index_of_smallest(work.ends, tall)
-    return np.int64(leave) if work.ends[leave] < NEVER else np.int64(-1)
+    return np.int64(leave) if work.ends[leave] < never else np.int64(-1)
 
 
 @_called
-def _exchange(dictionary, work, n, wide, k, join, place):
+def _exchange(dictionary, work, n, k, join, place, level):
     """Make a candidate that depends on the active landmarks active in place of one of them, but not of the lead.
 
-    Returns the place that became free, -1 if there is none, and whether all went well. work.cell holds the candidate
-    that left and its sign.
+    Returns the place that became free, -1 if there is none, and whether all went well. The landmark that left is then
+    candidate `join`, and work.cell holds its sign.
     """
     leave = _find_exchange(work, k, join)
     if leave < 0 or leave == place:
         return np.int64(-1), True
-    work.cell[0], work.cell[1] = work.active[leave], work.sign[leave]
+    work.cell[0] = work.sign[leave]
     step = work.ends[leave] if work.r[join] > 0 else -work.ends[leave]
     for i in range(k):
         work.weight[i] -= step * work.column[i]
-    k = _leave(work, wide, k, leave)
-    _read_gram_row(dictionary, work, n, wide, k, join)
-    if not _join(work, k, join):
+    _leave(dictionary, work, n, k, leave, level)
+    if not _join(dictionary, work, n + 1, k - 1, join):
         return leave, False
-    work.weight[k] = step
+    work.weight[k - 1] = step
     return leave, True
 
 
@@ -295,25 +252,28 @@ def _extend_inverse(work, k, tall, pivot):
 @_inlined
 def _find_leave(work, k, wide, place, left):
     """Which active landmark's coefficient reaches zero first, and at which step; (-1, left) if none does before."""
-    tall = round_up(k)
+    real, tall = work.r.dtype.type, round_up(k)
     if place >= 0:
         for i in range(tall):
             work.slope[i] = work.inverse[place, i] * work.sign[place]
     # How fast each candidate's r falls.
     multiply_rows(work.rate, work.rows, work.slope, k, wide)
-    weight, slope, sign, ends = work.weight, work.slope, work.sign, work.ends
+    if k == 0:
+        return np.int64(-1), left
+    weight, slope, sign, ends, never, zero = work.weight, work.slope, work.sign, work.ends, work.limits[0], real(0.0)
     for i in range(tall):
-        x = -weight[i] / slope[i]
+        x = -real(weight[i]) / slope[i]
         # A landmark that joined in a tie may have to leave at once.
-        x = x if x > 0.0 else 0.0
-        ends[i] = x if sign[i] * slope[i] < 0.0 else NEVER
+        x = x if x > zero else zero
+        ends[i] = x if sign[i] * slope[i] < zero else never
     leave = index_of_smallest(ends, tall)
     step = ends[leave]
     if step >= left:
-        step, leave = left, -1
+        step, leave = left, np.int64(-1)
     return leave, step
 
 
+@disjoint
 @_inlined
 def multiply_rows(total, rows, factors, k, wide):
     """total = factors @ rows, of the first k rows and `wide` columns, four rows at a time."""
@@ -332,22 +292,22 @@ def multiply_rows(total, rows, factors, k, wide):
 @_inlined
 def _find_join(work, wide, level, falls, resting, side, step):
     """Which free candidate's |r_j| meets the level first, and at which step; (-1, step) if none does before."""
-    r, rate, free, when = work.r, work.rate, work.free, work.when
+    r, rate, free, when, never, real = work.r, work.rate, work.free, work.when, work.limits[0], work.r.dtype.type
+    zero, half, one = real(0.0), real(0.5), real(1.0)
     for j in range(wide):
-        s = 1.0 if falls * r[j] - level * rate[j] > 0.0 else -1.0
+        s = one if falls * r[j] - level * rate[j] > zero else -one
         x = (level - s * r[j]) / (falls - s * rate[j])
         # If r_j and the level move in parallel, they never meet and x is not a number.
-        x = x if free[j] > 0.5 and x < NEVER else NEVER
-        when[j] = x if x > 0.0 else 0.0
+        x = x if free[j] > half and x < never else never
+        when[j] = x if x > zero else zero
     if resting >= 0:
         # It has just left at this side and moves away from it, whatever rounding says: only the other side counts.
         meets = falls + side * rate[resting]
-        when[resting] = max((level + side * r[resting]) / meets, 0.0) if meets > 0.0 else NEVER
-        free[resting] = 1.0
-    join = index_of_smallest(when, wide)
+        when[resting] = max((level + side * r[resting]) / meets, zero) if meets > zero else never
+    join = np.int64(index_of_smallest(when, wide))
     if when[join] < step:
         return join, when[join]
-    return -1, step
+    return np.int64(-1), step
 
 
 @_inlined
@@ -360,10 +320,10 @@ def _advance(work, step, tall, wide):
 
 
 @_inlined
-def _leave(work, wide, k, leave):
-    """Make an active landmark inactive; the last one takes its place. Returns how many are left."""
+def _leave(dictionary, work, n, k, leave, level):
+    """Make an active landmark the last candidate; the last active one takes its place."""
     u, inverse, last, tall = work.column, work.inverse, k - 1, round_up(k)
-    pivot = 1.0 / inverse[leave, leave]
+    landmark, r, pivot = work.active[leave], work.sign[leave] * level, work.r.dtype.type(1.0) / inverse[leave, leave]
     for i in range(tall):
         u[i] = inverse[leave, i]
     slope = work.slope[leave] * pivot
@@ -376,7 +336,7 @@ def _leave(work, wide, k, leave):
     if leave != last:
         work.active[leave], work.sign[leave] = work.active[last], work.sign[last]
         work.weight[leave], work.slope[leave] = work.weight[last], work.slope[last]
-        for j in range(wide):
+        for j in range(n):
             work.rows[leave, j] = work.rows[last, j]
         for i in range(k):
             inverse[i, leave] = inverse[i, last]
@@ -385,4 +345,4 @@ def _leave(work, wide, k, leave):
     for i in range(k):
         inverse[i, last] = 0.0
     work.weight[last] = work.slope[last] = work.sign[last] = 0.0
-    return last
+    append_candidate(dictionary, work, n, last, landmark, r, 1.0)

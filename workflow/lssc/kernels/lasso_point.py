@@ -5,6 +5,9 @@ The code c of a point x is optimal if |r_j| <= mu everywhere and r_j = mu sign(c
 If it is long, it stops at levels above mu, where landmarks that come near join the candidates. At each level |r_j| is
 checked for all landmarks; those that violate the condition, if any, become the leads of other paths one by one. If that
 fails, because landmarks are linearly dependent, the whole path is followed again with every landmark as a candidate.
+
+A path in single precision finds the active landmarks in less time. Their coefficients are then refined, and the
+conditions checked, in double precision; if that fails, the point counts as not solved.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from lssc.kernels.compiled import FAST, helper
-from lssc.kernels.lasso_path import follow_path, multiply_rows, round_up
+from lssc.kernels.lasso_path import append_candidate, clear_candidates, follow_path, round_up
 from lssc.kernels.vectors import PAD, dot, has_magnitude_above32, index_of_largest_magnitude32
 
 # Candidates per point that the threshold on |q_j| / max|q| aims at, and the largest threshold.
@@ -27,7 +30,7 @@ HELD = 0.25
 # the third in all. At a stop, landmarks with |r_j| of at least this share of the level are near.
 FALL, FALL_BY_GRAM, FALL_WITHOUT_STOP, NEAR_SHARE = 4.0, 1.4, 10.0, 0.75
 # Steps of iterative refinement of the coefficients at the end of a path.
-MAX_REFINEMENTS = 3
+MAX_REFINEMENTS = 5
 # Relative rounding error of single precision, and numbers that are safe in it.
 EPSILON32, LARGEST32 = 6e-8, 1e30
 
@@ -54,24 +57,27 @@ def choose_candidates(q, limit, dictionary, work):
     for d in range(len(work.coordinates) if len(dictionary.gram) == 0 else 0):
         for j in range(n):
             work.coordinates[d, j] = dictionary.atoms[work.candidates[j], d]
-    _clear_candidates(work, n, round_up(n), np.int64(0))
+    clear_candidates(work, n, round_up(n))
     return n
 
 
 @_inlined
-def solve_point(x, q, dictionary, own, top, mu, n, work):
+def solve_point(x, q, exact_q, error, dictionary, own, top, mu, n, work):
     """Solve the lasso of x from the n candidates in `work`; `top` is max|q|, `own` a landmark to leave out or -1.
 
-    Returns how many landmarks the code uses and whether it is optimal; work.active and work.weight hold the code.
+    q errs by at most `error`; `exact_q` is q in double precision, or empty. Returns how many landmarks the code uses
+    and whether it is optimal; work.active and work.weight hold the code.
     """
-    zero, no_lead, with_all, excess = np.int64(0), np.int64(-1), False, 0.0
+    zero, no_lead, with_all, excess, is_single = np.int64(0), np.int64(-1), False, 0.0, work.r.itemsize == 4
     fall = _choose_fall(dictionary, top / mu)
     level = max(top / fall, mu)
-    k = follow_path(dictionary, work, n, zero, top, level, no_lead, 0.0)
+    n, k = follow_path(dictionary, work, n, zero, top, level, no_lead, 0.0)
     for _ in range(MAX_CHECKS):
         is_stop, is_sound = level > mu, k >= 0
         if k >= 0:
-            worst, r = _find_violation(x, q, dictionary, own, top, level, is_stop, n, k, work)
+            worst, r, is_refined = _find_violation(x, q, exact_q, error, dictionary, own, top, level, is_stop, k, work)
+            if is_single and not is_refined:
+                break
             if worst < 0 and not is_stop:
                 is_sound, excess = _has_its_signs(work, k), 0.0
                 if is_sound or with_all:
@@ -81,20 +87,20 @@ def solve_point(x, q, dictionary, own, top, mu, n, work):
                 n, is_sound = _hold(worst, r, dictionary, n, k, work)
         if is_sound:
             n = _add_near(NEAR_SHARE * level if is_stop else level, level, dictionary, n, k, work)
-            k = _lower_held(dictionary, work, n, k, level)
+            n, k = _lower_held(dictionary, work, n, k, level)
             if is_stop and k >= 0:
                 start, level = level, level / fall if level > 1.01 * fall * mu else mu
-                k = follow_path(dictionary, work, n, k, start, level, no_lead, 0.0)
-        elif not with_all:
+                n, k = follow_path(dictionary, work, n, k, start, level, no_lead, 0.0)
+        elif not (with_all or is_single):
             with_all, level = True, mu
             n = choose_candidates(q, 0.0, dictionary, work)
             if own >= 0:
                 work.free[own] = 0.0
-            k = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0)
+            n, k = follow_path(dictionary, work, n, zero, top, mu, no_lead, 0.0)
         else:
             break
     # Every landmark was a candidate: a small violation belongs to one that depends on the active ones.
-    return max(k, 0), k >= 0 and excess <= MAX_VIOLATION * mu
+    return max(k, 0), k >= 0 and not is_single and excess <= MAX_VIOLATION * mu
 
 
 @_inlined
@@ -123,9 +129,9 @@ def _hold(landmark, r, dictionary, n, k, work):
     for j in range(n):
         if work.candidates[j] == landmark:
             return n, False
-    n = _append_candidate(landmark, dictionary, n, k, work)
-    work.r[n - 1], work.free[n - 1], work.residual32[landmark] = r, HELD, 0.0
-    return n, True
+    append_candidate(dictionary, work, n, k, landmark, r, HELD)
+    work.residual32[landmark] = 0.0
+    return n + 1, True
 
 
 @_inlined
@@ -134,117 +140,140 @@ def _add_near(limit, level, dictionary, n, k, work):
 
     Returns how many candidates there are.
     """
+    limit32, largest32, r, near, count = np.float32(limit), np.float32(LARGEST32), work.residual32, work.near, 0
     for j in range(n):
-        work.residual32[work.candidates[j]] = 0.0
-    for j in range(len(work.residual32)):
-        # Larger numbers may have overflowed in single precision.
-        if limit < abs(work.residual32[j]) < LARGEST32:
-            n = _append_candidate(j, dictionary, n, k, work)
-            work.r[n - 1] = work.residual32[j]
-            work.free[n - 1] = HELD if abs(work.residual32[j]) > level else 1.0
-    return n
+        r[work.candidates[j]] = 0.0
+    for start in range(0, len(r), PAD):
+        end = min(start + PAD, len(r))
+        if has_magnitude_above32(r[start:end], limit32, end - start):
+            for j in range(start, end):
+                near[count] = j
+                # Larger numbers may have overflowed in single precision.
+                count += (abs(r[j]) > limit32) & (abs(r[j]) < largest32)
+    for i in range(count):
+        mark = HELD if abs(r[near[i]]) > level else 1.0
+        append_candidate(dictionary, work, n + i, k, near[i], r[near[i]], mark)
+    return n + count
 
 
 @_inlined
 def _lower_held(dictionary, work, n, k, level):
-    """Lower |r_j| of the held candidates to the level one by one, the largest first, and set them free. Returns k."""
+    """Lower |r_j| of the held candidates to the level one by one, the largest first, and set them free.
+
+    Returns the numbers of candidates and of active landmarks.
+    """
     lead = np.int64(0)
     while k >= 0 and lead >= 0:
         lead, largest = np.int64(-1), level
         for j in range(n):
             if work.free[j] == HELD and abs(work.r[j]) > largest:
-                lead, largest = np.int64(j), abs(work.r[j])
+                lead, largest = np.int64(j), np.float64(abs(work.r[j]))
         if lead >= 0:
-            k = follow_path(dictionary, work, n, k, level, level, lead, largest - level)
+            n, k = follow_path(dictionary, work, n, k, level, level, lead, largest - level)
     for j in range(n):
         if work.free[j] == HELD:
             work.free[j] = 1.0
-    return k
+    return n, k
 
 
 @_inlined
-def _clear_candidates(work, n, wide, k):
-    """Clear places n to wide - 1 of the candidates."""
-    for j in range(n, wide):
-        work.r[j], work.free[j] = 0.0, 0.0
-        for i in range(k):
-            work.rows[i, j] = 0.0
-        for d in range(len(work.coordinates)):
-            work.coordinates[d, j] = 0.0
-
-
-@_inlined
-def _append_candidate(landmark, dictionary, n, k, work):
-    """Append a landmark to the n candidates, without its r. Returns how many there are."""
-    if n % PAD == 0:
-        _clear_candidates(work, n, n + PAD, k)
-    work.candidates[n], work.free[n] = landmark, 1.0
-    for d in range(len(work.coordinates)):
-        work.coordinates[d, n] = dictionary.atoms[landmark, d]
-    for i in range(k):
-        other = work.candidates[work.active[i]]
-        if len(dictionary.gram) > 0:
-            work.rows[i, n] = dictionary.gram[other, landmark]
-        else:
-            work.rows[i, n] = dot(dictionary.atoms[other], dictionary.atoms[landmark])
-    return n + 1
-
-
-@_inlined
-def _find_violation(x, q, dictionary, own, top, level, is_stop, n, k, work):
-    """The landmark whose |r_j| exceeds the level most, and its r_j; -1 if there is none.
+def _find_violation(x, q, exact_q, error, dictionary, own, top, level, is_stop, k, work):
+    """The landmark whose |r_j| exceeds the level most, its r_j, and if refinement succeeded; -1 if there is none.
 
     Single precision, which errs by at most `error`, selects the landmarks whose r_j is computed in double precision. At
     a stop nothing is selected: only all r_j in single precision are set, for `_add_near`.
     """
-    by_gram, residual32 = len(dictionary.gram32) > 0, work.residual32
-    # Rounding errors add up along the path; refinement removes them.
-    for _ in range(1 if is_stop else MAX_REFINEMENTS):
-        if not by_gram:
-            _compute_remainder(x, dictionary, k, work)
-        if is_stop or not _refine(q, dictionary, level, n, k, work):
-            break
-    error = _screen_by_gram(q, dictionary, top, k, work) if by_gram else _screen(len(q), dictionary, work)
+    residual32, is_refined = work.residual32, True
+    if len(dictionary.gram32) > 0:
+        if not is_stop:
+            is_refined = _refine_by_gram(x, exact_q, dictionary, level, k, work)
+        error += _screen_by_gram(q, dictionary, top, k, work)
+    else:
+        _refine(x, dictionary, level, is_stop, k, work)
+        error += _screen(len(q), dictionary, work)
     if not (is_stop or error < 0.5 * level):
         # lam is so large that single precision decides little: compute all in double precision.
         for j in range(len(q)):
-            residual32[j] = _compute_residual(j, q, dictionary, k, work)
+            residual32[j] = _compute_residual(j, x, exact_q, dictionary, k, work)
         error = 1e-6 * level
     for i in range(k):
-        residual32[work.candidates[work.active[i]]] = 0.0
+        residual32[work.active[i]] = 0.0
     if own >= 0:
         residual32[own] = 0.0
     limit = np.float32(level * (1.0 - 2.0 * EPSILON32) - error)
     while not is_stop and has_magnitude_above32(residual32, limit, len(q)):
-        j = index_of_largest_magnitude32(residual32, len(q))
-        r = _compute_residual(j, q, dictionary, k, work)
+        j = np.int64(index_of_largest_magnitude32(residual32, len(q)))
+        r = _compute_residual(j, x, exact_q, dictionary, k, work)
         if abs(r) > level * (1.0 + ROUNDING):
-            return j, r
+            return j, r, is_refined
         residual32[j] = 0.0
-    return -1, 0.0
+    return np.int64(-1), 0.0, is_refined
 
 
 @_inlined
-def _refine(q, dictionary, mu, n, k, work):
-    """Correct the coefficients if some r_j differs from mu sign_j by more than rounding. Returns whether one did."""
-    off, u, by_gram = 0.0, work.column, len(dictionary.gram32) > 0
-    if by_gram:
-        # Gc of the candidates, with the ridge penalty.
-        multiply_rows(work.rate, work.rows, work.weight, k, round_up(n))
+def _refine(x, dictionary, mu, is_stop, k, work):
+    """Set the remainder; correct the coefficients until every r_j agrees with mu sign_j, but not at a stop.
+
+    Rounding errors add up along the path; refinement removes them.
+    """
+    u = work.column
+    for _ in range(1 if is_stop else MAX_REFINEMENTS):
+        _compute_remainder(x, dictionary, k, work)
+        off = 0.0
+        for i in range(0 if is_stop else k):
+            r = dot(dictionary.atoms[work.active[i]], work.remainder) - work.ridge[0] * work.weight[i]
+            u[i] = r - mu * work.sign[i]
+            off = max(off, abs(u[i]))
+        if off <= ROUNDING * mu:
+            break
+        for i in range(k):
+            for j in range(k):
+                work.weight[i] += work.inverse[i, j] * u[j]
+
+
+@_inlined
+def _refine_by_gram(x, exact_q, dictionary, mu, k, work):
+    """Correct the coefficients until every r_j agrees with mu sign_j. Returns whether they all do."""
+    u, block, weight, tall = work.column, work.block, work.weight, round_up(k)
+    _read_block(x, exact_q, dictionary, k, work)
+    for _ in range(MAX_REFINEMENTS):
+        off = 0.0
+        for i in range(k):
+            fitted = 0.0
+            for j in range(tall):
+                fitted += block[i, j] * weight[j]
+            r = work.correlation[i] - fitted - mu * work.sign[i]
+            u[i] = r
+            off = max(off, abs(r))
+        if off <= ROUNDING * mu:
+            return True
+        for i in range(k, tall):
+            u[i] = 0.0
+        for i in range(k):
+            change = u.dtype.type(0.0)
+            for j in range(tall):
+                change += work.inverse[i, j] * u[j]
+            weight[i] += change
+    return False
+
+
+@_inlined
+def _read_block(x, exact_q, dictionary, k, work):
+    """Set the Gram matrix of the active landmarks, with the ridge penalty, and their correlations."""
     for i in range(k):
-        landmark = work.candidates[work.active[i]]
-        if by_gram:
-            r = q[landmark] - work.rate[work.active[i]]
-        else:
-            r = dot(dictionary.atoms[landmark], work.remainder) - work.ridge[0] * work.weight[i]
-        u[i] = r - mu * work.sign[i]
-        off = max(off, abs(u[i]))
-    if off <= ROUNDING * mu:
-        return False
-    for i in range(k):
-        for j in range(k):
-            work.weight[i] += work.inverse[i, j] * u[j]
-    return True
+        gram = dictionary.gram[work.active[i]]
+        for j in range(i + 1):
+            work.block[i, j] = work.block[j, i] = gram[work.active[j]]
+        for j in range(k, round_up(k)):
+            work.block[i, j] = 0.0
+        work.block[i, i] += work.ridge[0]
+        work.correlation[i] = _correlate(work.active[i], x, exact_q, dictionary)
+
+
+@_inlined
+def _correlate(j, x, exact_q, dictionary):
+    """q_j in double precision."""
+    return exact_q[j] if len(exact_q) > 0 else dot(dictionary.atoms[j], x)
 
 
 @_inlined
@@ -254,19 +283,19 @@ def _compute_remainder(x, dictionary, k, work):
     for d in range(len(x)):
         rest[d] = x[d]
     for i in range(k):
-        atom = work.candidates[work.active[i]]
+        atom = work.active[i]
         for d in range(len(x)):
             rest[d] -= work.weight[i] * atoms[atom, d]
 
 
 @_inlined
-def _compute_residual(j, q, dictionary, k, work):
+def _compute_residual(j, x, exact_q, dictionary, k, work):
     """r_j in double precision."""
     if len(dictionary.gram32) == 0:
         return dot(dictionary.atoms[j], work.remainder)
-    r = q[j]
+    r = _correlate(j, x, exact_q, dictionary)
     for i in range(k):
-        r -= work.weight[i] * dictionary.gram[work.candidates[work.active[i]], j]
+        r -= work.weight[i] * dictionary.gram[work.active[i], j]
     return r
 
 
@@ -300,12 +329,12 @@ def _screen_by_gram(q, dictionary, top, k, work):
     for i in range(0, k - 3, 4):
         a, b = np.float32(work.weight[i]), np.float32(work.weight[i + 1])
         e, f = np.float32(work.weight[i + 2]), np.float32(work.weight[i + 3])
-        ga, gb = gram[work.candidates[work.active[i]]], gram[work.candidates[work.active[i + 1]]]
-        ge, gf = gram[work.candidates[work.active[i + 2]]], gram[work.candidates[work.active[i + 3]]]
+        ga, gb = gram[work.active[i]], gram[work.active[i + 1]]
+        ge, gf = gram[work.active[i + 2]], gram[work.active[i + 3]]
         for j in range(m):
             r[j] -= a * ga[j] + b * gb[j] + e * ge[j] + f * gf[j]
     for i in range(k - k % 4, k):
-        a, ga = np.float32(work.weight[i]), gram[work.candidates[work.active[i]]]
+        a, ga = np.float32(work.weight[i]), gram[work.active[i]]
         for j in range(m):
             r[j] -= a * ga[j]
     return (k + 5) * EPSILON32 * (top + total * dictionary.longest**2)

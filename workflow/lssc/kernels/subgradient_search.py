@@ -6,7 +6,7 @@ import numpy as np
 
 from lssc.kernels.compiled import FAST, helper, kernel
 from lssc.kernels.farthest_first import FIRST_THRESHOLD, add_exemplar, empty_dictionary
-from lssc.kernels.lasso_path import make_lasso_workspace
+from lssc.kernels.lasso_arrays import make_lasso_workspace
 from lssc.kernels.lasso_point import choose_candidates, solve_point, update_threshold
 from lssc.kernels.vectors import dot, largest_magnitude, subtract_multiple
 from lssc.types import Array, IndexArray
@@ -61,7 +61,7 @@ def _find_residual(x, own, q, mu, dictionary, threshold, work, r):
     if top > mu:
         n_candidates = choose_candidates(q, max(threshold * top, mu), dictionary, work)
         threshold = update_threshold(threshold, n_candidates)
-        k, _ = solve_point(x, q, dictionary, own, top, mu, n_candidates, work)
+        k, _ = solve_point(x, q, q, 0.0, dictionary, own, top, mu, n_candidates, work)
         for i in range(k):
-            subtract_multiple(r, work.weight[i], dictionary.atoms[work.candidates[work.active[i]]])
+            subtract_multiple(r, work.weight[i], dictionary.atoms[work.active[i]])
     return threshold

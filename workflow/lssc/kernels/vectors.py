@@ -81,21 +81,23 @@ def _largest_bits(values, n):
 
 
 @_inlined
-def index_of_largest_magnitude(values, n):
-    """The first j < n of largest |values_j|."""
-    bits, best, j = values.view(np.int64), _largest_bits(values, n), 0
-    while bits[j] & MAGNITUDE64 != best:
+def index_of_largest_magnitude32(values, n):
+    """The first j < n of largest |values_j|, in single precision."""
+    bits, best, j = values.view(np.int32), np.int32(0), 0
+    for i in range(n):
+        best = max(best, np.int32(bits[i] & MAGNITUDE32))
+    while bits[j] & MAGNITUDE32 != best:
         j += 1
     return j
 
 
 @_inlined
-def index_of_largest_magnitude32(values, n):
-    """The same in single precision."""
-    bits, best, j = values.view(np.int32), np.int32(0), 0
-    for i in range(n):
-        best = max(best, np.int32(bits[i] & MAGNITUDE32))
-    while bits[j] & MAGNITUDE32 != best:
+def index_of_largest_magnitude(values, n):
+    """The first j < n of largest |values_j|, in either precision."""
+    if values.itemsize == 4:
+        return index_of_largest_magnitude32(values, n)
+    bits, best, j = values.view(np.int64), _largest_bits(values, n), 0
+    while bits[j] & MAGNITUDE64 != best:
         j += 1
     return j
 
@@ -111,11 +113,13 @@ def has_magnitude_above32(values, limit, n):
 
 @_inlined
 def index_of_smallest(values, n):
-    """The first j < n of smallest value; none may be negative.
+    """The first j < n of smallest value, in either precision; none may be negative.
 
     Of up to MAX_KEYS values, those that agree in all but the last bits count as equal: the index takes the place of
     these bits, so that no search follows, whose end a processor cannot predict.
     """
+    if values.itemsize == 4:
+        return _index_of_smallest32(values, n)
     bits, best, j = values.view(np.int64), MAGNITUDE64, np.int64(0)
     if n <= MAX_KEYS:
         for i in range(n):
@@ -126,6 +130,17 @@ def index_of_smallest(values, n):
     while bits[j] != best:
         j += 1
     return j
+
+
+@_inlined
+def _index_of_smallest32(values, n):
+    # Too few bits for an index: a second pass finds it, without a branch.
+    bits, best, first = values.view(np.int32), MAGNITUDE32, MAGNITUDE32
+    for i in range(n):
+        best = min(best, bits[i])
+    for i in range(n):
+        first = min(first, np.int32(i) if bits[i] == best else MAGNITUDE32)
+    return np.int64(first)
 
 
 @_inlined

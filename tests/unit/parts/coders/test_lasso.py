@@ -91,7 +91,7 @@ def test_codes_follow_the_order_of_the_landmarks(code, X):
 def test_codes_do_not_depend_on_the_block(code, X, block, monkeypatch):
     expected = code(X, LANDMARKS, lam=10.0).matrix.toarray()
     monkeypatch.setattr(lasso_spams, "LANDMARKS_PER_BLOCK", block)
-    monkeypatch.setattr(kernel, "CORRELATIONS_PER_BLOCK", 10 * block)
+    monkeypatch.setattr(kernel, "NUMBERS_PER_BLOCK", 12 * block)
     monkeypatch.setattr(kernel, "MIN_POINTS_PER_BLOCK", 1)
     monkeypatch.setattr(kernel, "POINTS_PER_READ", 7)
     assert_allclose(code(X, LANDMARKS, lam=10.0).matrix.toarray(), expected, atol=1e-12)
