@@ -17,6 +17,7 @@ import yaml
 
 from lssc.pipeline.server.client import VARIABLE
 from lssc.pipeline.server.serving import serving
+from tests.workflow.forking import TIMEOUT, Forker, forking
 
 REPO = Path(__file__).parents[2]
 SCORES = "results/experiments/landmarks/scores.csv"
@@ -54,9 +55,11 @@ class Pipeline:
     """A working folder with its config, where Snakemake runs.
 
     Runs of this checkout share the jobs' server, if there is one; those of a copy, whose code may differ, start theirs.
+    All are forked from one process, if there is one.
     """
 
     server: str | None = None
+    forker: Forker | None = None
 
     def __init__(self, folder: Path, repo: Path = REPO) -> None:
         self.folder, self.repo = folder, repo
@@ -79,7 +82,9 @@ class Pipeline:
     def run(self, *options: str, cores: int = 2) -> subprocess.CompletedProcess:
         command = self.command(*options, cores=cores)
         shared = {VARIABLE: self.server} if self.server and self.repo == REPO else {}
-        return subprocess.run(command, capture_output=True, text=True, env=environment() | shared, timeout=600)
+        if self.forker:
+            return self.forker.run(command[command.index("snakemake") + 1 :], environment() | shared)
+        return subprocess.run(command, capture_output=True, text=True, env=environment() | shared, timeout=TIMEOUT)
 
     def finish(self, *options: str, cores: int = 2) -> dict[str, int]:
         """Run to the end; return the number of jobs by rule."""
@@ -160,8 +165,9 @@ def shared_run(tmp_path_factory, name: str, make) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def server() -> Iterator[None]:
     """A server for all runs of a pytest-xdist worker. Other commands of tests do not see it."""
-    with serving(), pytest.MonkeyPatch.context() as patch:
+    with serving(), forking() as forker, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pipeline, "server", os.environ[VARIABLE])
+        patch.setattr(Pipeline, "forker", forker)
         patch.delenv(VARIABLE)
         yield
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -161,3 +162,13 @@ def test_package_uses_its_folder_and_keeps_numbas_settings():
 
     assert add_lower_gram.stats.cache_path == str(compiled.cache_folder())
     assert numba.config.CACHE_LOCATOR_CLASSES == ""
+
+
+def test_disjoint_sets_the_flag_and_does_without_it():
+    @compiled.disjoint
+    @compiled.helper()
+    def double(x):
+        return 2 * x
+
+    assert double._compiler._customize_flags(SimpleNamespace(noalias=False)).noalias
+    assert compiled.disjoint(len) is len

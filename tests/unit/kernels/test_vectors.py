@@ -6,12 +6,17 @@ import numba
 import numpy as np
 import pytest
 
-from lssc.kernels.vectors import MAX_KEYS, has_magnitude_above32, index_of_smallest
+from lssc.kernels.vectors import MAX_KEYS, has_magnitude_above32, index_of_largest_magnitude, index_of_smallest
 
 
 @numba.njit
 def smallest(values):
     return index_of_smallest(values, len(values))
+
+
+@numba.njit
+def largest(values):
+    return index_of_largest_magnitude(values, len(values))
 
 
 @numba.njit
@@ -25,6 +30,17 @@ def test_smallest_value_is_found(n, rng):
         assert smallest(values) == np.argmin(values)
         values[n // 2] = 0.0
         assert smallest(values) == n // 2
+
+
+@pytest.mark.parametrize("n", [1, 16, 37, 5000])
+def test_extrema_are_found_in_single_precision(n, rng):
+    values = rng.uniform(size=n).astype(np.float32)
+    assert smallest(values) == np.argmin(values)
+    values[n // 3 :] = values[n // 3]
+    assert smallest(values) == np.argmin(values)
+    values[n // 2] = -2.0
+    assert largest(values) == n // 2
+    assert largest(values.astype(float)) == n // 2
 
 
 def test_first_of_values_that_agree_in_all_but_the_last_bits_is_the_smallest():

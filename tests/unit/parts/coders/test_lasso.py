@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -124,3 +127,23 @@ def test_single_precision_codes_long_points(X, sign):
     single, double = (code_lasso(long, LANDMARKS, lam=1e-36, precision=p).matrix for p in ("single", "double"))
     assert double.nnz
     assert_allclose(single.toarray(), double.toarray(), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["lasso", "elastic_net"])
+def test_warm_up_compiles_all_that_a_call_needs(name):
+    """In few and in many dimensions, with short and long codes: compilation must not count as time of the coder."""
+    script = f"""
+import numpy as np
+from lssc.kernels import lasso
+from lssc.parts.registry import find
+find("coder", "{name}").warm_up()
+kernels = lasso._code_block, lasso._code_block_by_single_paths
+ready = [list(kernel.signatures) for kernel in kernels]
+X = np.random.default_rng(0).standard_normal((60, 50))
+for points in (X[:, :10], X):
+    for strength in (2.0, 500.0):
+        find("coder", "{name}")(points, np.arange(20), **{{"{"lam" if name == "lasso" else "gamma"}": strength}})
+assert all(ready)
+assert ready == [list(kernel.signatures) for kernel in kernels]
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -13,7 +13,9 @@ from lssc.types import Array, Codes, LandmarkArray
 
 
 def warm_up() -> None:
-    code_elastic_net(np.eye(3), np.arange(2), gamma=10.0)
+    # In few dimensions, and in many.
+    for D in (3, 40):
+        code_elastic_net(np.eye(D), np.arange(2), gamma=10.0)
 
 
 @component("coder", "elastic_net", warm_up=warm_up)
