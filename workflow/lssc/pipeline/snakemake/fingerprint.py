@@ -56,9 +56,8 @@ def _reach(roots: list[Definition]) -> set[Definition]:
 
 @cache
 def _used_by(definition: Definition) -> tuple[Definition, ...]:
-    module, name = definition
-    names = set(_names(_Numerics().visit(_definitions(module)[name])))
-    return tuple(found for used in names if (found := _resolve(module, used)))
+    names = set(_names(_numerics_of(definition)))
+    return tuple(found for used in names if (found := _resolve(definition[0], used)))
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
@@ -154,8 +153,13 @@ def _imports(module: str) -> dict[str, Definition]:
 
 @cache
 def _text(definition: Definition) -> str:
+    return ast.dump(_numerics_of(definition))
+
+
+@cache
+def _numerics_of(definition: Definition) -> ast.AST:
     module, name = definition
-    return ast.dump(_Numerics().visit(_definitions(module)[name]))
+    return _Numerics().visit(_definitions(module)[name])
 
 
 class _Numerics(ast.NodeTransformer):
