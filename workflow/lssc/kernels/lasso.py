@@ -149,16 +149,15 @@ class _BlockCoder:
             self._make_scratch()
         scratch = self.scratch
         Q, Q32, indices, values = scratch.Q[: len(X)], scratch.Q32[: len(X)], *scratch.code
-        if exact or not (self.single or self.by_single_paths):
-            np.matmul(X, self.columns, out=Q)
         with np.errstate(over="ignore", invalid="ignore"):  # the kernel solves such points in double precision
-            if self.by_single_paths and exact:
-                Q32[:] = Q
-            elif self.by_single_paths:
+            if self.by_single_paths and not exact:
                 scratch.X32[: len(X)] = X
                 np.matmul(scratch.X32[: len(X)], self.columns32, out=Q32)
-            elif self.single:
+            elif self.single and not self.by_single_paths:
                 Q[:] = X.astype(np.float32) @ self.columns32
+            else:
+                np.matmul(X, self.columns, out=Q)
+                Q32[:] = Q[: len(Q32)]
         how = own, self.penalty, threshold, self.dictionary, scratch.work
         if self.by_single_paths:
             exact_Q = Q if exact else np.empty((len(X), 0))
