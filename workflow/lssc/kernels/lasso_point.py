@@ -267,6 +267,8 @@ def _read_block(x, exact_q, dictionary, k, work):
         for j in range(k, round_up(k)):
             work.block[i, j] = 0.0
         work.block[i, i] += work.ridge[0]
+    # In a loop of its own: the processor then waits for many of the numbers above at once.
+    for i in range(k):
         work.correlation[i] = _correlate(work.active[i], x, exact_q, dictionary)
 
 

@@ -83,12 +83,11 @@ def _largest_bits(values, n):
 @_inlined
 def index_of_largest_magnitude32(values, n):
     """The first j < n of largest |values_j|, in single precision."""
-    bits, best, j = values.view(np.int32), np.int32(0), 0
+    # The bits and, for the first of equals, the distance of the index from the largest integer, side by side.
+    bits, best, last = values.view(np.int32), np.int64(0), np.int64(MAGNITUDE32)
     for i in range(n):
-        best = max(best, np.int32(bits[i] & MAGNITUDE32))
-    while bits[j] & MAGNITUDE32 != best:
-        j += 1
-    return j
+        best = max(best, np.int64(bits[i] & MAGNITUDE32) << 32 | (last - np.int64(i)))
+    return last - (best & last)
 
 
 @_inlined
@@ -134,13 +133,11 @@ def index_of_smallest(values, n):
 
 @_inlined
 def _index_of_smallest32(values, n):
-    # Too few bits for an index: a second pass finds it, without a branch.
-    bits, best, first = values.view(np.int32), MAGNITUDE32, MAGNITUDE32
+    # The bits and the index side by side in one integer: one pass finds both.
+    bits, best = values.view(np.int32), MAGNITUDE64
     for i in range(n):
-        best = min(best, bits[i])
-    for i in range(n):
-        first = min(first, np.int32(i) if bits[i] == best else MAGNITUDE32)
-    return np.int64(first)
+        best = min(best, np.int64(bits[i]) << 32 | np.int64(i))
+    return best & np.int64(MAGNITUDE32)
 
 
 @_inlined
