@@ -29,7 +29,7 @@ from lssc.kernels.lasso_point import (
     solve_point,
     update_threshold,
 )
-from lssc.kernels.vectors import dot, index_of_largest_magnitude32, largest_magnitude, norm
+from lssc.kernels.vectors import index_of_largest_magnitude32, largest_magnitude, norm
 from lssc.types import Array, IndexArray, Rows
 
 # Inner products up to this size stay finite in single precision, however rounded. The kernel crashes on infinity.
@@ -147,25 +147,47 @@ class _BlockCoder:
         """Landmarks and coefficients of these points, point by point, and how many are not optimal; sets `counts`."""
         if not hasattr(self.scratch, "work"):
             self._make_scratch()
-        scratch = self.scratch
-        Q, Q32, indices, values = scratch.Q[: len(X)], scratch.Q32[: len(X)], *scratch.code
-        with np.errstate(over="ignore", invalid="ignore"):  # the kernel solves such points in double precision
-            if self.by_single_paths and not exact:
-                scratch.X32[: len(X)] = X
-                np.matmul(scratch.X32[: len(X)], self.columns32, out=Q32)
-            elif self.single and not self.by_single_paths:
+        with np.errstate(over="ignore", invalid="ignore"):  # the kernel reports such points
+            if self.by_single_paths:
+                return self._code_by_single_paths(X, own, counts, threshold, exact)
+            Q = self.scratch.Q[: len(X)]
+            if self.single:
                 Q[:] = X.astype(np.float32) @ self.columns32
             else:
                 np.matmul(X, self.columns, out=Q)
-                Q32[:] = Q[: len(Q32)]
-        how = own, self.penalty, threshold, self.dictionary, scratch.work
-        if self.by_single_paths:
-            exact_Q = Q if exact else np.empty((len(X), 0))
-            how32 = self.dictionary32, scratch.work32, scratch.spare
-            used, failed = _code_block_by_single_paths(X, Q32, exact_Q, *how, *how32, counts, indices, values)
+        return self._code_by_double_paths(X, Q, own, counts, threshold)
+
+    def _code_by_double_paths(
+        self, X: Array, Q: Array, own: IndexArray, counts: IndexArray, threshold: float
+    ) -> tuple[IndexArray, Array, int]:
+        indices, values = self.scratch.code
+        out = counts, indices, values
+        used, n_unsolved = _code_block(X, Q, own, self.penalty, threshold, self.dictionary, self.scratch.work, *out)
+        return indices[:used].copy(), values[:used].copy(), n_unsolved
+
+    def _code_by_single_paths(
+        self, X: Array, own: IndexArray, counts: IndexArray, threshold: float, exact: bool
+    ) -> tuple[IndexArray, Array, int]:
+        scratch = self.scratch
+        Q32, exact_Q = scratch.Q32[: len(X)], scratch.Q[: len(X), : self.m if exact else 0]
+        if exact:
+            np.matmul(X, self.columns, out=exact_Q)
+            Q32[:] = exact_Q
         else:
-            used, failed = _code_block(X, Q, *how, counts, indices, values)
-        return indices[:used].copy(), values[:used].copy(), failed
+            scratch.X32[: len(X)] = X
+            np.matmul(scratch.X32[: len(X)], self.columns32, out=Q32)
+        how, out = (own, self.penalty, threshold, self.dictionary32, scratch.work32), (counts, *scratch.code)
+        used, threshold = _code_block_by_single_paths(X, Q32, exact_Q, *how, *out)
+        indices, values = (codes[:used].copy() for codes in scratch.code)
+        failed = np.flatnonzero(counts < 0)
+        if len(failed) == 0:
+            return indices, values, 0
+        counts[failed], again = 0, np.empty_like(failed)
+        more = X[failed], X[failed] @ self.columns, own[failed], again, threshold
+        more_indices, more_values, n_unsolved = self._code_by_double_paths(*more)
+        places = np.repeat(np.cumsum(counts)[failed], again)
+        counts[failed] = again
+        return np.insert(indices, places, more_indices), np.insert(values, places, more_values), n_unsolved
 
     def _make_scratch(self) -> None:
         """Arrays of this thread. Pages of zeros that nobody touches take no memory."""
@@ -173,7 +195,6 @@ class _BlockCoder:
         scratch.Q, scratch.Q32 = aligned_zeros(self.size, self.m), aligned_zeros(n, self.m, dtype=np.float32)
         scratch.X32 = aligned_zeros(n, self.D, dtype=np.float32)
         scratch.code = np.empty(self.size * self.most, dtype=np.int32), np.empty(self.size * self.most)
-        scratch.spare = np.empty(self.m)
         if self.by_single_paths:
             scratch.work32 = make_lasso_workspace(self.m, self.D, self.most, np.float32)
         scratch.work = make_lasso_workspace(self.m, self.D, self.most)
@@ -192,11 +213,11 @@ def _code_block(X, Q, own, penalty, threshold, dictionary, work, counts, indices
 
 
 @kernel(fastmath=FAST, _nrt=False)
-def _code_block_by_single_paths(
-    X, Q, exact_Q, own, penalty, threshold, dictionary, work, dictionary32, work32, spare, counts, indices, values
-):
-    """The same with Q in single precision; exact_Q is Q in double precision, or without columns."""
-    used, failed = 0, 0
+def _code_block_by_single_paths(X, Q, exact_Q, own, penalty, threshold, dictionary, work, counts, indices, values):
+    """Code the points X with correlations Q by paths in single precision; exact_Q is Q in double precision, or without
+    columns. Returns the number of coefficients and the next threshold; points that are not solved have the count -1.
+    """
+    used = 0
     for point in range(len(Q)):
         x, q, exact_q = X[point], Q[point], exact_Q[point]
         if own[point] >= 0:
@@ -209,22 +230,16 @@ def _code_block_by_single_paths(
             # Rounding, and numbers too small for single precision.
             error = (len(x) + 2) * EPSILON32 * norm(x) * dictionary.longest + LEAST**2
         mu = penalty.share * top if penalty.share > 0.0 else penalty.mu
-        work32.ridge[0] = penalty.ridge * mu
+        work.ridge[0] = penalty.ridge * mu
         k, solved = 0, top + error <= mu
         if LEAST32 < top < MOST32 and mu < top - error:
-            n = choose_candidates(q, np.float32(max(threshold * top, mu)), dictionary32, work32)
+            n = choose_candidates(q, np.float32(max(threshold * top, mu)), dictionary, work)
             threshold = update_threshold(threshold, n)
-            k, solved = solve_point(x, q, exact_q, error, dictionary32, own[point], top, mu, n, work32)
+            k, solved = solve_point(x, q, exact_q, error, dictionary, own[point], top, mu, n, work)
+        counts[point] = k if solved else -1
         if solved:
-            used = _write(work32, k, indices, values, used)
-        else:
-            for j in range(len(q)):
-                spare[j] = dot(dictionary.atoms[j], x)
-            k, solved, _ = _code_point(x, spare, own[point], penalty, threshold, dictionary, work)
-            failed += not solved
             used = _write(work, k, indices, values, used)
-        counts[point] = k
-    return used, failed
+    return used, threshold
 
 
 @_inlined

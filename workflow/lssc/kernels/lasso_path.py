@@ -20,6 +20,8 @@ from lssc.kernels.vectors import PAD, dot, index_of_largest_magnitude, index_of_
 
 # Joins and leaves of one path.
 MAX_STEPS = 100_000
+# Unsigned: a signed index could count from the end, and compiled loops would test for it.
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 # No reference counts (_nrt): nothing here owns an array, and each count costs a locked instruction.
 _called, _inlined = (helper(fastmath=FAST, forceinline=inline, _nrt=False) for inline in (False, True))
 
@@ -279,10 +281,11 @@ def multiply_rows(total, rows, factors, k, wide):
     """total = factors @ rows, of the first k rows and `wide` columns, four rows at a time."""
     for j in range(wide):
         total[j] = 0.0
-    for i in range(0, k - 3, 4):
-        a, b, e, f = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+    for first in range(0, k - 3, 4):
+        i = np.uint64(first)
+        a, b, e, f = factors[i], factors[i + ONE], factors[i + TWO], factors[i + THREE]
         for j in range(wide):
-            total[j] += a * rows[i, j] + b * rows[i + 1, j] + e * rows[i + 2, j] + f * rows[i + 3, j]
+            total[j] += a * rows[i, j] + b * rows[i + ONE, j] + e * rows[i + TWO, j] + f * rows[i + THREE, j]
     for i in range(k - k % 4, k):
         a = factors[i]
         for j in range(wide):

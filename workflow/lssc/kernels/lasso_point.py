@@ -260,16 +260,40 @@ def _refine_by_gram(x, exact_q, dictionary, mu, k, work):
 @_inlined
 def _read_block(x, exact_q, dictionary, k, work):
     """Set the Gram matrix of the active landmarks, with the ridge penalty, and their correlations."""
+    block, active, tall = work.block, work.active, round_up(k)
     for i in range(k):
-        gram = dictionary.gram[work.active[i]]
+        gram = dictionary.gram[active[i]]
         for j in range(i + 1):
-            work.block[i, j] = work.block[j, i] = gram[work.active[j]]
-        for j in range(k, round_up(k)):
-            work.block[i, j] = 0.0
-        work.block[i, i] += work.ridge[0]
-    # In a loop of its own: the processor then waits for many of the numbers above at once.
+            block[i, j] = gram[active[j]]
+    # In loops of their own: the processor then waits for many of the numbers above at once.
     for i in range(k):
-        work.correlation[i] = _correlate(work.active[i], x, exact_q, dictionary)
+        for j in range(i):
+            block[j, i] = block[i, j]
+        for j in range(k, tall):
+            block[i, j] = 0.0
+        block[i, i] += work.ridge[0]
+    if len(exact_q) > 0:
+        for i in range(k):
+            work.correlation[i] = exact_q[work.active[i]]
+    else:
+        _correlate_active(x, dictionary, k, work)
+
+
+@_inlined
+def _correlate_active(x, dictionary, k, work):
+    """Set q_j in double precision of the active landmarks, of four at a time, which are read together."""
+    atoms, active, correlation = dictionary.atoms, work.active, work.correlation
+    for i in range(0, k - 3, 4):
+        a, b, e, f = atoms[active[i]], atoms[active[i + 1]], atoms[active[i + 2]], atoms[active[i + 3]]
+        qa = qb = qe = qf = 0.0
+        for d in range(len(x)):
+            qa += a[d] * x[d]
+            qb += b[d] * x[d]
+            qe += e[d] * x[d]
+            qf += f[d] * x[d]
+        correlation[i], correlation[i + 1], correlation[i + 2], correlation[i + 3] = qa, qb, qe, qf
+    for i in range(k - k % 4, k):
+        correlation[i] = dot(atoms[active[i]], x)
 
 
 @_inlined
