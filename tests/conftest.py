@@ -1,5 +1,10 @@
 """Shared fixtures and configs. Hypothesis is derandomised: a failing test fails on every run."""
 
+import os
+
+# Before NumPy starts: the threads of two workers on two cores wait for each other longer than they compute.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import copy
 import hashlib
 import struct
