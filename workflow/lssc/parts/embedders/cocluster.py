@@ -15,7 +15,10 @@ from lssc.types import Embedding
 
 
 def warm_up() -> None:
-    embed_cocluster(sparse.csr_matrix(np.ones((3, 3))), n_clusters=1, top=2, rng=np.random.default_rng(0))
+    # Codes of points in blocks may be in single precision.
+    for precision in (np.float64, np.float32):
+        codes = sparse.csr_matrix(np.ones((3, 3), dtype=precision))
+        embed_codes(codes, 2, top=2, scale_rows=True, rng=np.random.default_rng(0))
 
 
 @component("embedder", "cocluster", warm_up=warm_up, by_rows=True)
