@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from lssc.kernels.compiled import cache_folder
 from tests.workflow.conftest import Pipeline
 
 pytestmark = pytest.mark.workflow
@@ -30,7 +31,6 @@ def run_archive(*command):
 
 @pytest.fixture
 def small(tmp_path):
-    """A run with parts that need no compilation: an unpacked source has no compiled kernels."""
     pipeline = Pipeline(tmp_path / "mine")
     # Not the values of config.yaml, to notice if a repeat used those.
     pipeline.config["methods"] = {"fsc_uniform": {"coder": {"name": "lasso_spams", "lam": 7}}}
@@ -39,7 +39,14 @@ def small(tmp_path):
     return pipeline
 
 
-def test_repeat_from_archive_gives_same_scores(small, tmp_path):
+@pytest.fixture
+def compiled(monkeypatch):
+    """An unpacked source has no compiled kernels; its kernels are those of this checkout."""
+    if cache_folder():
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache_folder().parents[1]))
+
+
+def test_repeat_from_archive_gives_same_scores(small, compiled, tmp_path):
     archive, unpacked = tmp_path / "archive.tar.gz", tmp_path / "lssc-archive"
     packed = run_archive("pack", "--results", small.folder / "results", "--out", archive)
     assert packed.returncode == 0, packed.stderr
