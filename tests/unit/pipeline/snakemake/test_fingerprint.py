@@ -18,12 +18,22 @@ JOBS += [("featurise_images", "features", name) for name in names("features")]
 JOBS += [(rule, None, None) for rule in ("reduce_features", "score_labels", "compare_embeddings", "check_claims")]
 
 
+def copy_library(folder):
+    shutil.copytree(ROOT / "lssc", folder / "lssc", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / "lssc"
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of the library, in which every edit is taken back."""
+    return copy_library(tmp_path_factory.mktemp("library"))
+
+
 @pytest.fixture
-def library(tmp_path, monkeypatch):
-    """A copy of the library that the fingerprints are computed from."""
-    shutil.copytree(module.ROOT / "lssc", tmp_path / "lssc", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(module, "ROOT", tmp_path)
-    yield tmp_path / "lssc"
+def library(copied, monkeypatch):
+    """The copy, from which the fingerprints are computed."""
+    monkeypatch.setattr(module, "ROOT", copied.parent)
+    yield copied
     forget()
 
 
@@ -52,8 +62,10 @@ def changed(library, file, old, new):
     text = path.read_text()
     assert re.search(old, text), f"{file} has no {old}"
     path.write_text(re.sub(old, new, text, count=1))
-    after = fingerprints()
-    path.write_text(text)
+    try:
+        after = fingerprints()
+    finally:
+        path.write_text(text)
     return {job for job in JOBS if before[job] != after[job]}
 
 
@@ -83,9 +95,11 @@ def test_messages_and_plumbing_change_nothing(library, file, old, new):
     assert changed(library, file, old, new) == set()
 
 
-def test_moving_a_module_changes_nothing(library):
-    (library / "kernels/omp.py").rename(library / "linalg/matching_pursuit.py")
-    for path in library.rglob("*.py"):
+def test_moving_a_module_changes_nothing(tmp_path, library, monkeypatch):
+    moved = copy_library(tmp_path)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    (moved / "kernels/omp.py").rename(moved / "linalg/matching_pursuit.py")
+    for path in moved.rglob("*.py"):
         path.write_text(path.read_text().replace("lssc.kernels.omp", "lssc.linalg.matching_pursuit"))
     assert fingerprints() == unchanged()
 
