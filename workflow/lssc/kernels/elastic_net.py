@@ -61,16 +61,17 @@ def compute_elastic_net_codes(
     if m <= MAX_LANDMARKS_BY_GRAM or dim <= MAX_DIMENSIONS_BY_COORDINATES:
         codes, n_unsolved = compute_penalised_codes(X, atoms, own, penalty, threads=threads)
     else:
-        codes, n_unsolved = _code_by_working_sets(X, atoms, own, penalty, threads)
+        codes, n_unsolved = code_by_working_sets(X, atoms, own, penalty, threads)
     if top:
         ends, indices, values = keep_largest(codes.indptr, codes.indices, codes.data, top)
         codes = sparse.csr_matrix((values, indices, ends), shape=codes.shape)
     return codes, n_unsolved
 
 
-def _code_by_working_sets(
+def code_by_working_sets(
     X: Array, atoms: Array, own: IndexArray, penalty: Penalty, threads: int
 ) -> tuple[sparse.csr_matrix, int]:
+    """The same, exact for any number of atoms: of each point, only a working set of them is looked at."""
     coder = _BlockCoder(atoms, penalty)
     blocks = [slice(start, start + POINTS_PER_BLOCK) for start in range(0, len(X), POINTS_PER_BLOCK)]
     with ThreadPoolExecutor(threads) as pool:

@@ -13,14 +13,14 @@ from lssc.types import Array, Codes, LandmarkArray
 
 
 def warm_up() -> None:
+    from lssc.kernels.elastic_net import Penalty, code_by_working_sets
+
     # In few dimensions, and in many.
     for D in (3, 40):
         code_elastic_net(np.eye(D), np.arange(2), gamma=10.0)
-    # Thousands of landmarks are coded in another way.
-    from lssc.kernels.elastic_net import Penalty, _code_by_working_sets
-
+    # What codes by thousands of landmarks.
     X = np.random.default_rng(0).standard_normal((8, 40))
-    _code_by_working_sets(X, X, np.arange(8), Penalty(0.01, 0.0, 0.1), threads=1)
+    code_by_working_sets(X, X, np.arange(8), Penalty(0.01, 0.0, 0.1), threads=1)
 
 
 @component("coder", "elastic_net", warm_up=warm_up)
