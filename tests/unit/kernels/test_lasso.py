@@ -140,6 +140,20 @@ def test_paths_in_single_precision_give_the_codes_of_double_precision(lam, rank,
     np.testing.assert_allclose(single.toarray(), double.toarray(), atol=1e-7)
 
 
+def test_points_too_long_for_single_precision_keep_their_places(monkeypatch):
+    """They are solved after the others of their block, in double precision."""
+    rng = np.random.default_rng(4)
+    X = unit_rows(rng.standard_normal((300, 50)))
+    scales = np.where(rng.random(300) < 0.3, 1e10, 1.0)
+    mixed, unsolved = compute_lasso_codes(scales[:, None] * X, X[:80], NOBODY[:300], 9.0)
+    monkeypatch.setattr(lasso, "LEAST32", np.inf)
+    double, _ = compute_lasso_codes(scales[:, None] * X, X[:80], NOBODY[:300], 9.0)
+    assert unsolved == 0
+    np.testing.assert_array_equal(mixed.indptr, double.indptr)
+    np.testing.assert_array_equal(mixed.indices, double.indices)
+    np.testing.assert_allclose(mixed.toarray() / scales[:, None], double.toarray() / scales[:, None], atol=1e-9)
+
+
 @pytest.mark.parametrize("D", [10, 50])
 @pytest.mark.parametrize("scale", [1e-60, 1e-22, 1e-12, 1e-6, 1e6, 1e12, 1e22, 1e60])
 def test_codes_scale_or_count_as_failed(scale, D):
