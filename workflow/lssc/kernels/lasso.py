@@ -19,7 +19,7 @@ from scipy import sparse
 
 from lssc.errors import InputError
 from lssc.kernels.compiled import FAST, helper, kernel
-from lssc.kernels.lasso_arrays import aligned_zeros, make_dictionary, make_lasso_workspace
+from lssc.kernels.lasso_arrays import make_dictionary, make_lasso_workspace
 from lssc.kernels.lasso_point import (
     EPSILON32,
     FALL_WITHOUT_STOP,
@@ -29,6 +29,7 @@ from lssc.kernels.lasso_point import (
     solve_point,
     update_threshold,
 )
+from lssc.kernels.products import make_columns, make_products, multiply, padded
 from lssc.kernels.vectors import index_of_largest_magnitude32, largest_magnitude, norm
 from lssc.types import Array, IndexArray, Rows
 
@@ -124,8 +125,8 @@ class _BlockCoder:
         self.dictionary32 = self.dictionary._replace(path_gram=self.dictionary.gram32)
         self.single, self.scratch = single, threading.local()
         self.by_single_paths = len(self.dictionary.gram32) > 0 and LEAST32 < self.dictionary.longest < MOST32
-        self.columns = np.ascontiguousarray(landmarks.T)
-        self.columns32 = self.columns.astype(np.float32) if single or self.by_single_paths else None
+        self.width, self.columns = padded(self.m), make_columns(landmarks, np.float64)
+        self.columns32 = make_columns(landmarks, np.float32) if single or self.by_single_paths else None
 
     def plan(self, X: Array) -> tuple[float, bool]:
         """How to code the points X, by a sample of them.
@@ -134,7 +135,7 @@ class _BlockCoder:
         computed in double precision: if paths are long, codes have so many landmarks that this costs less than to
         correct those of single precision.
         """
-        sample = np.abs(X[:: len(X) // SAMPLED_POINTS + 1] @ self.columns)
+        sample = np.abs(X[:: len(X) // SAMPLED_POINTS + 1] @ self.dictionary.atoms.T)
         place = max(0, self.m - TARGET_CANDIDATES)
         sample.partition((place, self.m - 1), axis=1)
         top, nearest = sample[:, -1].sum(), sample[:, place].sum()
@@ -147,53 +148,53 @@ class _BlockCoder:
         """Landmarks and coefficients of these points, point by point, and how many are not optimal; sets `counts`."""
         if not hasattr(self.scratch, "work"):
             self._make_scratch()
-        with np.errstate(over="ignore", invalid="ignore"):  # the kernel reports such points
-            if self.by_single_paths:
-                return self._code_by_single_paths(X, own, counts, threshold, exact)
-            Q = self.scratch.Q[: len(X)]
-            if self.single:
-                Q[:] = X.astype(np.float32) @ self.columns32
-            else:
-                np.matmul(X, self.columns, out=Q)
-        return self._code_by_double_paths(X, Q, own, counts, threshold)
+        if self.by_single_paths:
+            return self._code_by_single_paths(X, own, counts, threshold, exact)
+        if self.single:
+            multiply(X, self.columns32, self.width, self.scratch.Q32)
+            self.scratch.Q[: len(X)] = self.scratch.Q32[: len(X)]
+        else:
+            multiply(X, self.columns, self.width, self.scratch.Q)
+        return self._code_by_double_paths(X, own, counts, threshold)
 
     def _code_by_double_paths(
-        self, X: Array, Q: Array, own: IndexArray, counts: IndexArray, threshold: float
+        self, X: Array, own: IndexArray, counts: IndexArray, threshold: float
     ) -> tuple[IndexArray, Array, int]:
-        indices, values = self.scratch.code
-        out = counts, indices, values
-        used, n_unsolved = _code_block(X, Q, own, self.penalty, threshold, self.dictionary, self.scratch.work, *out)
-        return indices[:used].copy(), values[:used].copy(), n_unsolved
+        """The same, from the correlations in `scratch.Q`."""
+        scratch = self.scratch
+        how, out = (own, self.penalty, threshold, self.dictionary, scratch.work), (counts, *scratch.code)
+        used, n_unsolved = _code_block(X, scratch.Q, *how, *out)
+        return *(codes[:used].copy() for codes in scratch.code), n_unsolved
 
     def _code_by_single_paths(
         self, X: Array, own: IndexArray, counts: IndexArray, threshold: float, exact: bool
     ) -> tuple[IndexArray, Array, int]:
+        """The same; points that are not solved in single precision are solved in double precision, all at once."""
         scratch = self.scratch
-        Q32, exact_Q = scratch.Q32[: len(X)], scratch.Q[: len(X), : self.m if exact else 0]
         if exact:
-            np.matmul(X, self.columns, out=exact_Q)
-            Q32[:] = exact_Q
+            multiply(X, self.columns, self.width, scratch.Q)
+            with np.errstate(over="ignore"):  # such points are not solved in single precision
+                scratch.Q32[: len(X)] = scratch.Q[: len(X)]
         else:
-            scratch.X32[: len(X)] = X
-            np.matmul(scratch.X32[: len(X)], self.columns32, out=Q32)
+            multiply(X, self.columns32, self.width, scratch.Q32)
+        exact_Q = scratch.Q if exact else np.empty((len(X), 0))
         how, out = (own, self.penalty, threshold, self.dictionary32, scratch.work32), (counts, *scratch.code)
-        used, threshold = _code_block_by_single_paths(X, Q32, exact_Q, *how, *out)
+        used, threshold = _code_block_by_single_paths(X, scratch.Q32, exact_Q, *how, *out)
         indices, values = (codes[:used].copy() for codes in scratch.code)
         failed = np.flatnonzero(counts < 0)
         if len(failed) == 0:
             return indices, values, 0
         counts[failed], again = 0, np.empty_like(failed)
-        more = X[failed], X[failed] @ self.columns, own[failed], again, threshold
-        more_indices, more_values, n_unsolved = self._code_by_double_paths(*more)
+        multiply(X[failed], self.columns, self.width, scratch.Q)
+        more_indices, more_values, n_unsolved = self._code_by_double_paths(X[failed], own[failed], again, threshold)
         places = np.repeat(np.cumsum(counts)[failed], again)
         counts[failed] = again
         return np.insert(indices, places, more_indices), np.insert(values, places, more_values), n_unsolved
 
     def _make_scratch(self) -> None:
         """Arrays of this thread. Pages of zeros that nobody touches take no memory."""
-        scratch, n = self.scratch, self.size if self.by_single_paths else 0
-        scratch.Q, scratch.Q32 = aligned_zeros(self.size, self.m), aligned_zeros(n, self.m, dtype=np.float32)
-        scratch.X32 = aligned_zeros(n, self.D, dtype=np.float32)
+        scratch, n = self.scratch, self.size if self.single or self.by_single_paths else 0
+        scratch.Q, scratch.Q32 = make_products(self.size, self.m, np.float64), make_products(n, self.m, np.float32)
         scratch.code = np.empty(self.size * self.most, dtype=np.int32), np.empty(self.size * self.most)
         if self.by_single_paths:
             scratch.work32 = make_lasso_workspace(self.m, self.D, self.most, np.float32)
@@ -203,9 +204,10 @@ class _BlockCoder:
 @kernel(fastmath=FAST, _nrt=False)
 def _code_block(X, Q, own, penalty, threshold, dictionary, work, counts, indices, values):
     """Code the points X with correlations Q one by one. Returns the numbers of coefficients and of failures."""
-    used, failed = 0, 0
-    for point in range(len(Q)):
-        k, solved, threshold = _code_point(X[point], Q[point], own[point], penalty, threshold, dictionary, work)
+    used, failed, m = 0, 0, len(dictionary.atoms)
+    for point in range(len(X)):
+        q = Q[point][:m]
+        k, solved, threshold = _code_point(X[point], q, own[point], penalty, threshold, dictionary, work)
         failed += not solved
         counts[point] = k
         used = _write(work, k, indices, values, used)
@@ -217,9 +219,9 @@ def _code_block_by_single_paths(X, Q, exact_Q, own, penalty, threshold, dictiona
     """Code the points X with correlations Q by paths in single precision; exact_Q is Q in double precision, or without
     columns. Returns the number of coefficients and the next threshold; points that are not solved have the count -1.
     """
-    used = 0
-    for point in range(len(Q)):
-        x, q, exact_q = X[point], Q[point], exact_Q[point]
+    used, m = 0, len(dictionary.atoms)
+    for point in range(len(X)):
+        x, q, exact_q = X[point], Q[point][:m], exact_Q[point][:m]
         if own[point] >= 0:
             q[own[point]] = 0.0
             exact_q[own[point] : own[point] + 1] = 0.0

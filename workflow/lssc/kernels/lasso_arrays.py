@@ -91,10 +91,10 @@ def make_lasso_workspace(m: int, D: int, most: int = 0, dtype: Any = np.float64)
     limits = [NEVER, MIN_INDEPENDENT_SHARE] if dtype == np.float64 else [NEVER32, MIN_INDEPENDENT_SHARE32]
     return LassoWorkspace(
         *(aligned_zeros(wide, dtype=np.uint32), *(aligned_zeros(wide, dtype=dtype) for _ in range(4))),
-        *(_spread_rows(most, wide, dtype), _spread_rows(D if by_coordinates else 0, wide, dtype)),
+        *(spread_rows(most, wide, dtype), spread_rows(D if by_coordinates else 0, wide, dtype)),
         *(aligned_zeros(tall, dtype=np.uint32), aligned_zeros(tall)),
-        *(*(aligned_zeros(tall, dtype=dtype) for _ in range(5)), _spread_rows(tall, tall, dtype)),
-        *(_spread_rows(0 if few else tall, tall, np.float64), aligned_zeros(tall)),
+        *(*(aligned_zeros(tall, dtype=dtype) for _ in range(5)), spread_rows(tall, tall, dtype)),
+        *(spread_rows(0 if few else tall, tall, np.float64), aligned_zeros(tall)),
         *(aligned_zeros(m, dtype=np.float32), aligned_zeros(m + 1, dtype=np.uint32), aligned_zeros(D)),
         *(aligned_zeros(1), aligned_zeros(1), np.array(limits, dtype=dtype)),
     )
@@ -108,6 +108,6 @@ def aligned_zeros(*shape: int, dtype: Any = np.float64) -> Any:
     return memory[start : start + size].view(dtype).reshape(shape)
 
 
-def _spread_rows(n: int, length: int, dtype: Any) -> Any:
+def spread_rows(n: int, length: int, dtype: Any) -> Any:
     """Zeros in n rows, an odd multiple of PAD long: rows a power of two apart displace each other in the cache."""
     return aligned_zeros(n, (length // PAD | 1) * PAD, dtype=dtype)
