@@ -76,7 +76,7 @@ def _gram_bytes(z: Sizes) -> float:
 
 def _path_seconds(z: Sizes) -> float:
     """Products with all landmarks, then s steps that solve a system of up to s unknowns each."""
-    return z.n * (1e-5 + 2e-10 * (z.m + 300) * (z.D + 16) + 2e-10 * z.s**3)
+    return z.n * (1e-5 + 1e-10 * (z.m + 300) * (z.D + 16) + 1e-10 * z.s**3)
 
 
 def _kfsc_atoms(z: Sizes) -> float:
@@ -111,14 +111,14 @@ WORKING_SETS = Cost(
 LARGEST = Cost(lambda z: 2**27 + 16 * z.n * z.D, lambda z: 3e-8 * z.n * z.m)
 BALANCED = Cost(lambda z: z.n * (4096 + 160 * z.s), lambda z: 1e-3 * z.n)
 ROUNDS = Cost(lambda z: 8 * z.n * z.m, _path_seconds)
-GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 5e-5 * z.n)
+GRAPH = Cost(lambda z: z.n * (1536 + 64 * z.s + 8 * z.m * (z.s > 0.15 * z.m)), lambda z: 3e-5 * z.n)
 PAIRS = Cost(lambda z: 8 * z.sample**2, lambda z: 1e-9 * z.sample**2 * (z.D + 50))
 # Iterations over pairs of points, of which a bound excludes most.
 SCREENED = Cost(lambda z: 6000 * z.n, lambda z: 2e-9 * z.steps * z.n**1.4 * (z.D + 16))
 # K-means over all points of a sample, a pass at a time.
 PASSES = Cost(lambda z: 8 * z.sample * (z.D + 8), lambda z: 6e-11 * z.steps * z.sample * z.m * (z.D + 16))
 SQUARE = Cost(lambda z: 32 * z.n**2, lambda z: 2e-10 * z.steps * z.n**2 * (z.D + 50))
-CUBIC = Cost(lambda z: 64 * z.n**2, lambda z: 8e-11 * z.steps * z.n**3)
+CUBIC = Cost(lambda z: 64 * z.n**2, lambda z: 6e-11 * z.steps * z.n**3)
 # Measured at D = 500; the points are held once more, in single precision.
 NEIGHBOURS = Cost(lambda z: z.n * (8 * z.D + 4000), lambda z: 2e-4 * z.n)
 UMAP = Cost(NEIGHBOURS.bytes, lambda z: 20 + 2e-3 * z.n + 2e-8 * z.n**2)
@@ -169,7 +169,7 @@ SWITCHES = {
 }
 # Rules that run no part of a method; those not in the table are of class NOTHING.
 RULES = {
-    "featurise_images": Cost(lambda z: 1600 * z.N + 8 * z.shard * z.F, lambda z: 1.5e-6 * z.shard * z.F),
+    "featurise_images": Cost(lambda z: 1600 * z.N + 8 * z.shard * z.F, lambda z: 1.1e-6 * z.shard * z.F),
     "reduce_features": Cost(
         lambda z: 32 * z.F**2 + 12 * z.shard * z.F + 4 * z.N * MANY_DIMENSIONS, lambda z: 7e-11 * z.F**2 * (z.N + z.F)
     ),
