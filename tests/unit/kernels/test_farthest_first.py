@@ -38,3 +38,24 @@ def test_solves_fewer_lassos_than_a_search_over_all_points():
 def test_takes_a_zero_point_last():
     X = np.concatenate([np.eye(5), np.zeros((1, 5))])
     assert find_exemplars(X, 6, lam=10.0, first=0)[0][-1] == 5
+
+
+def test_chooses_the_same_points_however_costs_are_rounded():
+    # At unit length, all points that no exemplar represents cost the same, up to rounding.
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((300, 20))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    expected = find_exemplars(X, 60, lam=3.0, first=7)[0].tolist()
+    for _ in range(5):
+        rotation = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+        assert find_exemplars(X @ rotation, 60, lam=3.0, first=7)[0].tolist() == expected
+
+
+def test_chooses_the_first_of_points_that_cost_the_same():
+    assert find_exemplars(np.eye(6), 4, lam=10.0, first=2)[0].tolist() == [2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("lam", [1e3, 1e15])
+def test_chooses_no_point_twice(lam):
+    X = np.repeat(np.random.default_rng(4).standard_normal((5, 3)), 8, axis=0)
+    assert len(set(find_exemplars(X, 40, lam=lam, first=0)[0].tolist())) == 40

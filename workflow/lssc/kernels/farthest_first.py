@@ -3,6 +3,9 @@
 The cost of a point is min |c|_1 + lam/2 |x - X0'c|^2, X0 the exemplars so far (rows). It can only fall as exemplars are
 added, so an old cost is an upper bound. The point of the largest bound is solved again until the largest bound is up to
 date: no other point can cost more.
+
+Costs are kept as shares of the largest cost without exemplars, in single precision: those that differ by rounding only
+are equal, and the first of equal points is chosen. At unit length this holds for all points not represented yet.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import numpy as np
 from lssc.kernels.compiled import FAST, helper, kernel
 from lssc.kernels.lasso_arrays import MAX_DIMENSIONS_BY_COORDINATES, Dictionary, make_lasso_workspace
 from lssc.kernels.lasso_point import choose_candidates, solve_point, update_threshold
-from lssc.kernels.vectors import dot, index_of_largest, largest_magnitude
+from lssc.kernels.vectors import dot, index_of_largest32, largest_magnitude
 from lssc.types import Array, IndexArray
 
 # Correlations of points and exemplars that are kept (1 GB); if there are more, they are computed anew for each solve.
@@ -32,8 +35,10 @@ def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexAr
     dictionary = empty_dictionary(m, D, float(np.sqrt(squares.max())))
     chosen, seen = np.zeros(m, dtype=np.int64), np.zeros(n, dtype=np.int64)
     X = np.require(X, np.float64, ["C", "W"])
-    bounds = lam / 2 * squares
-    n_solves = _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, make_lasso_workspace(m, D))
+    largest = float(squares.max()) or 1.0
+    bounds = (squares / largest).astype(np.float32)
+    work = make_lasso_workspace(m, D)
+    n_solves = _search(X, squares, Q, dictionary, lam, first, lam / 2 * largest, chosen, bounds, seen, work)
     return chosen, int(n_solves)
 
 
@@ -46,22 +51,26 @@ def empty_dictionary(m: int, D: int, longest: float) -> Dictionary:
 
 
 @kernel(fastmath=FAST, _nrt=False)
-def _search(X, squares, Q, dictionary, lam, first, chosen, bounds, seen, work):
-    """Fill `chosen`; bounds[i] is the cost of point i by the first seen[i] exemplars. Returns the number of solves."""
+def _search(X, squares, Q, dictionary, lam, first, largest, chosen, bounds, seen, work):
+    """Fill `chosen`. Returns the number of solves.
+
+    bounds[i] is the cost of point i by the first seen[i] exemplars, divided by the largest cost without exemplars.
+    """
     point, threshold, n_solves = first, FIRST_THRESHOLD, 0
     keeps_all = len(Q) == len(X)
     for size in range(len(chosen)):
         if size > 0:
-            point = index_of_largest(bounds)
+            point = index_of_largest32(bounds)
             while seen[point] < size:
                 q = Q[point if keeps_all else 0]
                 for j in range(seen[point] if keeps_all else 0, size):
                     q[j] = dot(dictionary.atoms[j], X[point])
                 seen[point] = size
                 cost, threshold = _compute_cost(X[point], squares[point], q[:size], dictionary, lam, threshold, work)
-                bounds[point] = cost
+                # Rounding can make a cost of zero negative, at which a point would rank behind those chosen already.
+                bounds[point] = cost / largest if cost > 0.0 else 0.0
                 n_solves += 1
-                point = index_of_largest(bounds)
+                point = index_of_largest32(bounds)
         chosen[size] = point
         # Never chosen again, even if duplicates or zero points make all costs equal.
         bounds[point] = -1.0

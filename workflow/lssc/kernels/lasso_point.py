@@ -274,7 +274,7 @@ def _read_block(x, exact_q, dictionary, k, work):
         block[i, i] += work.ridge[0]
     if len(exact_q) > 0:
         for i in range(k):
-            work.correlation[i] = exact_q[work.active[i]]
+            work.correlation[i] = exact_q[active[i]]
     else:
         _correlate_active(x, dictionary, k, work)
 

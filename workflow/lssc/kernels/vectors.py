@@ -141,11 +141,9 @@ def _index_of_smallest32(values, n):
 
 
 @_inlined
-def index_of_largest(values):
-    """The first index of the largest value, at least one of which must not be negative."""
-    bits, best, j = values.view(np.int64), np.int64(-(2**63)), 0
+def index_of_largest32(values):
+    """The first index of the largest value, in single precision, at least one of which must not be negative."""
+    bits, best, last = values.view(np.int32), np.int64(-(2**63)), np.int64(MAGNITUDE32)
     for i in range(len(bits)):
-        best = max(best, bits[i])
-    while bits[j] != best:
-        j += 1
-    return j
+        best = max(best, np.int64(bits[i]) << 32 | (last - np.int64(i)))
+    return last - (best & last)
