@@ -53,6 +53,15 @@ def test_chooses_the_same_points_however_costs_are_rounded():
 
 def test_chooses_the_first_of_points_that_cost_the_same():
     assert find_exemplars(np.eye(6), 4, lam=10.0, first=2)[0].tolist() == [2, 0, 1, 3]
+    order = np.array([5, 4, 3, 2, 1, 0])
+    assert find_exemplars(np.eye(6), 4, lam=10.0, first=2, order=order)[0].tolist() == [2, 5, 4, 3]
+
+
+def test_order_decides_between_equal_costs_only():
+    X = np.random.default_rng(4).standard_normal((200, 6))
+    order = np.random.default_rng(5).permutation(200)
+    chosen = find_exemplars(X, 30, lam=10.0, first=3)[0].tolist()
+    assert find_exemplars(X, 30, lam=10.0, first=3, order=order)[0].tolist() == chosen
 
 
 @pytest.mark.parametrize("lam", [1e3, 1e15])

@@ -6,7 +6,13 @@ import numba
 import numpy as np
 import pytest
 
-from lssc.kernels.vectors import MAX_KEYS, has_magnitude_above32, index_of_largest_magnitude, index_of_smallest
+from lssc.kernels.vectors import (
+    MAX_KEYS,
+    has_magnitude_above32,
+    index_of_largest32,
+    index_of_largest_magnitude,
+    index_of_smallest,
+)
 
 
 @numba.njit
@@ -17,6 +23,11 @@ def smallest(values):
 @numba.njit
 def largest(values):
     return index_of_largest_magnitude(values, len(values))
+
+
+@numba.njit
+def largest_signed(values):
+    return index_of_largest32(values)
 
 
 @numba.njit
@@ -41,6 +52,18 @@ def test_extrema_are_found_in_single_precision(n, rng):
     values[n // 2] = -2.0
     assert largest(values) == n // 2
     assert largest(values.astype(float)) == n // 2
+
+
+@pytest.mark.parametrize("n", [1, 16, 37, 5000])
+def test_first_of_the_largest_values_is_found_among_negative_ones(n, rng):
+    values = rng.uniform(-1.0, 1.0, n).astype(np.float32)
+    values[n // 2] = 0.5
+    assert largest_signed(values) == np.argmax(values)
+    values[n // 2 :] = 1.0
+    assert largest_signed(values) == n // 2
+    values[:] = -1.0
+    values[-1] = 0.0
+    assert largest_signed(values) == n - 1
 
 
 def test_first_of_values_that_agree_in_all_but_the_last_bits_is_the_smallest():

@@ -5,7 +5,8 @@ added, so an old cost is an upper bound. The point of the largest bound is solve
 date: no other point can cost more.
 
 Costs are kept as shares of the largest cost without exemplars, in single precision: those that differ by rounding only
-are equal, and the first of equal points is chosen. At unit length this holds for all points not represented yet.
+are equal, and the first of these points in a given order is chosen. At unit length, all points not represented yet are
+equal.
 """
 
 from __future__ import annotations
@@ -26,9 +27,15 @@ FIRST_THRESHOLD = 0.5
 _helper = helper(fastmath=FAST, _nrt=False)
 
 
-def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexArray, int]:
-    """Indices of m exemplars of the rows of X (n x D), starting from point `first`, and how many lassos were solved."""
+def find_exemplars(
+    X: Array, m: int, *, lam: float, first: int, order: IndexArray | None = None
+) -> tuple[IndexArray, int]:
+    """Indices of m exemplars of the rows of X (n x D), the first given, and how many lassos were solved.
+
+    Of points that cost the same, the first in `order` is chosen, which holds all indices (default: 0, 1, ...).
+    """
     n, D = X.shape
+    order = np.arange(n) if order is None else order
     # np.empty: untouched pages cost no memory.
     Q = np.empty((n, m) if n * m <= MAX_KEPT_CORRELATIONS else (1, m))
     squares = (X**2).sum(axis=1)
@@ -36,9 +43,9 @@ def find_exemplars(X: Array, m: int, *, lam: float, first: int) -> tuple[IndexAr
     chosen, seen = np.zeros(m, dtype=np.int64), np.zeros(n, dtype=np.int64)
     X = np.require(X, np.float64, ["C", "W"])
     largest = float(squares.max()) or 1.0
-    bounds = (squares / largest).astype(np.float32)
+    bounds = (squares[order] / largest).astype(np.float32)
     work = make_lasso_workspace(m, D)
-    n_solves = _search(X, squares, Q, dictionary, lam, first, lam / 2 * largest, chosen, bounds, seen, work)
+    n_solves = _search(X, squares, Q, dictionary, lam, first, order, lam / 2 * largest, chosen, bounds, seen, work)
     return chosen, int(n_solves)
 
 
@@ -51,30 +58,33 @@ def empty_dictionary(m: int, D: int, longest: float) -> Dictionary:
 
 
 @kernel(fastmath=FAST, _nrt=False)
-def _search(X, squares, Q, dictionary, lam, first, largest, chosen, bounds, seen, work):
+def _search(X, squares, Q, dictionary, lam, first, order, largest, chosen, bounds, seen, work):
     """Fill `chosen`. Returns the number of solves.
 
-    bounds[i] is the cost of point i by the first seen[i] exemplars, divided by the largest cost without exemplars.
+    bounds[i] is the cost of point order[i] by the first seen[i] exemplars, divided by the largest cost without
+    exemplars.
     """
-    point, threshold, n_solves = first, FIRST_THRESHOLD, 0
+    threshold, n_solves, i = FIRST_THRESHOLD, 0, np.int64(0)
     keeps_all = len(Q) == len(X)
+    while order[i] != first:
+        i += 1
     for size in range(len(chosen)):
         if size > 0:
-            point = index_of_largest32(bounds)
-            while seen[point] < size:
-                q = Q[point if keeps_all else 0]
-                for j in range(seen[point] if keeps_all else 0, size):
-                    q[j] = dot(dictionary.atoms[j], X[point])
-                seen[point] = size
-                cost, threshold = _compute_cost(X[point], squares[point], q[:size], dictionary, lam, threshold, work)
+            i = index_of_largest32(bounds)
+            while seen[i] < size:
+                x, q = X[order[i]], Q[i if keeps_all else 0]
+                for j in range(seen[i] if keeps_all else 0, size):
+                    q[j] = dot(dictionary.atoms[j], x)
+                seen[i] = size
+                cost, threshold = _compute_cost(x, squares[order[i]], q[:size], dictionary, lam, threshold, work)
                 # Rounding can make a cost of zero negative, at which a point would rank behind those chosen already.
-                bounds[point] = cost / largest if cost > 0.0 else 0.0
+                bounds[i] = cost / largest if cost > 0.0 else 0.0
                 n_solves += 1
-                point = index_of_largest32(bounds)
-        chosen[size] = point
+                i = index_of_largest32(bounds)
+        chosen[size] = order[i]
         # Never chosen again, even if duplicates or zero points make all costs equal.
-        bounds[point] = -1.0
-        add_exemplar(X[point], size, dictionary)
+        bounds[i] = -1.0
+        add_exemplar(X[order[i]], size, dictionary)
     return n_solves
 
 

@@ -19,10 +19,12 @@ def warm_up() -> None:
 def select_farthest_first(X: Array, m: int, *, lam: Annotated[float, Above(0)], rng: np.random.Generator) -> Landmarks:
     """m points, the first at random, each next one the point that the ones before represent worst.
 
-    The cost of a point x is min |c|_1 + lam/2 |x - X0'c|^2, X0 the points chosen so far (rows).
+    The cost of a point x is min |c|_1 + lam/2 |x - X0'c|^2, X0 the points chosen so far (rows). Of points that cost the
+    same, one is chosen at random.
     """
     # Imported on use: Numba takes half a second to load.
     from lssc.kernels.farthest_first import find_exemplars
 
-    chosen, n_solves = find_exemplars(X, m, lam=lam, first=int(rng.integers(len(X))))
+    first, order = int(rng.integers(len(X))), rng.permutation(len(X))
+    chosen, n_solves = find_exemplars(X, m, lam=lam, first=first, order=order)
     return Landmarks(chosen, {"n_solves": n_solves})
