@@ -311,10 +311,11 @@ def verdicts() -> str:
 
 
 def decisions() -> str:
-    """The index of decisions: number, date and the decision, which is the first paragraph of its section."""
+    """The index of decisions: number, date and the decision, which is the heading and first sentence of its section."""
     rows = [["", "date", "decision"]]
-    for number, title, date, summary in DECISION.findall((DOCS / "decisions.md").read_text()):
-        rows.append([number, date, f"**{title}.** {' '.join(summary.split())}"])
+    for number, title, date, text in DECISION.findall((DOCS / "decisions.md").read_text()):
+        first_sentence = re.split(r"(?<=\.) (?=[A-Z`(])", " ".join(text.split()), maxsplit=1)[0]
+        rows.append([number, date, f"**{title}.** {first_sentence}"])
     return markdown(rows)
 
 
