@@ -16,6 +16,7 @@ import numpy as np
 
 from digits import MISSING, digits
 from estimators import estimators
+from lssc.kernels.farthest_first import find_exemplars
 from lssc.metrics import scores
 from lssc.parts.clusterers.kmeans import cluster_kmeans
 from lssc.parts.coders.lasso import code_lasso
@@ -164,11 +165,10 @@ def farthest_first() -> Iterator[Row]:
     """ESC's search for exemplars against the search by its definition, from the same first point."""
     n, m = sized(3_000, 200), sized(100, 10)
     X, _ = points(n)
-    select = find("selector", "farthest_first")
-    select.warm_up()
+    find("selector", "farthest_first").warm_up()
     first = int(rng_for(5).integers(n))
     functions = {
-        "farthest_first": lambda: select(X, m, lam=LAM, rng=rng_for(5)).indices,
+        "farthest_first": lambda: find_exemplars(X, m, lam=LAM, first=first)[0],
         "all points at every step": lambda: farthest_first_plainly(X, m, LAM, first),
     }
     seconds, expected = in_turn(functions, sized(3, 1)), functions["all points at every step"]()

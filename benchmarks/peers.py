@@ -90,15 +90,18 @@ def omp_one_by_one(X: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
 
 
 def farthest_first_plainly(X: np.ndarray, m: int, lam: float, first: int) -> np.ndarray:
-    """ESC's search by its definition: compute the costs of all points at every step."""
-    chosen = [first]
+    """ESC's search by its definition: compute the costs of all points at every step.
+
+    In single precision, costs that differ by rounding only are equal; the first of them is chosen.
+    """
+    chosen, largest = [first], lam / 2 * (X**2).sum(axis=1).max()
     while len(chosen) < m:
         landmarks = np.array(chosen)
         codes = code_lasso(X, landmarks, lam=lam, exclude_self=False).matrix
         residual = X - codes @ X[landmarks]
         costs = np.asarray(abs(codes).sum(axis=1)).ravel() + lam / 2 * (residual**2).sum(axis=1)
         costs[chosen] = -np.inf
-        chosen.append(int(costs.argmax()))
+        chosen.append(int((costs / largest).astype(np.float32).argmax()))
     return np.array(chosen)
 
 
