@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lssc.kernels.compiled import FAST, helper, kernel
-from lssc.kernels.vectors import draw_index
+from lssc.kernels.vectors import draw_index, index_of_smallest
 from lssc.linalg.scaling import unit_rows
 from lssc.types import Array, IndexArray, Info
 
@@ -185,14 +185,11 @@ def _find_best_swap(m, k, state):
 def _swap(tiles, kind, m, point, slot, k, state):
     """Put a point into a slot; the first k listed points may change to it."""
     _set_medoid(tiles, point, slot, state)
-    listed, end = state.listed, k
+    listed = state.listed
     for q in range(k):
         state.marked[listed[q]] = True
-    for o in range(len(state.near)):
-        # It loses one of its two medoids and does not change to the new one.
-        if (state.near[o] == slot or state.next[o] == slot) and not state.marked[o]:
-            listed[end] = o
-            end += 1
+    # These do not change to the new medoid.
+    end = _list_left(slot, k, state)
     for q in range(k):
         o, d = listed[q], state.away[q]
         state.marked[o] = False
@@ -208,6 +205,27 @@ def _swap(tiles, kind, m, point, slot, k, state):
 
 
 @_helper
+def _list_left(slot, k, state):
+    """Append the points that lose one of their two medoids and are not marked to the first k listed ones.
+
+    Returns how many are listed then.
+    """
+    listed, near, next, n = state.listed, state.near, state.next, len(state.near)
+    # Numbers of one width are compared in whole vectors; few blocks hold a point that loses a medoid.
+    slot = np.int32(slot)
+    for first in range(0, n, TILE_POINTS):
+        last, any_left = min(first + TILE_POINTS, n), False
+        for o in range(first, last):
+            any_left |= (near[o] == slot) | (next[o] == slot)
+        if any_left:
+            for o in range(first, last):
+                if (near[o] == slot or next[o] == slot) and not state.marked[o]:
+                    listed[k] = o
+                    k += 1
+    return k
+
+
+@_helper
 def _find_next(tiles, kind, m, o, state):
     """Find the second nearest medoid of a point among all."""
     near, sums, best, least = state.near[o], state.sums, -1, INFINITE
@@ -215,9 +233,11 @@ def _find_next(tiles, kind, m, o, state):
     for first in range(0, m, TILE_POINTS):
         _clear(sums)
         _add_differences(state.centres, kind, first // TILE_POINTS, state.row, 0, len(state.row), sums)
-        for slot in range(first, min(first + TILE_POINTS, m)):
-            if sums[slot - first] < least and slot != near:
-                best, least = slot, sums[slot - first]
+        if first <= near < first + TILE_POINTS:
+            sums[near - first] = INFINITE
+        slot = index_of_smallest(sums, min(TILE_POINTS, m - first))
+        if sums[slot] < least:
+            best, least = first + slot, sums[slot]
     _set_medoids_of(kind, o, near, state.to_near[o], best, _to_distance(kind, least), state)
 
 
