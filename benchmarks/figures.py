@@ -78,11 +78,11 @@ def _coder_dots(axes: plt.Axes, times: pd.DataFrame) -> None:
         for x, y, others in zip(where, heights.loc[peer], beside, strict=True):
             text = f"{y:,.0f}" if y >= 10 else f"{y:.2g}"
             # If the mark beside it is a little higher, the number goes below its own.
-            off = (0, -15 if any(y < other < 5 * y for other in others) else 6)
+            off = (0, -15 if any(y < other < 3 * y for other in others) else 6)
             axes.annotate(text, (x, y), off, textcoords="offset points", ha="center", fontsize="small")
     sizes = times.drop_duplicates("case").set_index("case").loc[cases, "size"]
     axes.set_xticks(range(len(cases)), [_in_lines(size) for size in sizes])
-    axes.set_xlim(-0.5, len(cases) - 0.5)
+    axes.set_xlim(-0.5, len(cases) - 0.4)
     axes.set_yscale("log")
     axes.margins(y=0.14)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
