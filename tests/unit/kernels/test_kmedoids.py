@@ -57,9 +57,10 @@ def plain_search(D, m, rng):
 
 
 @every_metric
-@pytest.mark.parametrize("m", [1, 2, 7, 30])
-def test_search_agrees_with_a_plain_one(metric, m):
-    X = np.random.default_rng(m).standard_normal((90, 5))
+# The last has medoids in two tiles. With only two points a medoid, swaps cost the same and rounding decides.
+@pytest.mark.parametrize(("n", "m"), [(90, 1), (90, 2), (90, 7), (90, 30), (250, 70)])
+def test_search_agrees_with_a_plain_one(metric, n, m):
+    X = np.random.default_rng(m).standard_normal((n, 5))
     expected = plain_search(distances(X, metric), m, np.random.default_rng(0))
     assert search(X, m, metric)[0].tolist() == expected
 
